@@ -12,14 +12,14 @@ SELECTED_JOBS := $(if $(filter command,$(firstword $(origin JOBS))),$(JOBS),$(CE
 DEBUGGED := $(if $(filter-out 0 1,$(DEBUG))$(word 2,$(DEBUG)),$(error DEBUG='$(DEBUG)': 1 for a debug kernel, or nothing))$(if $(filter 1,$(DEBUG)),-debug)
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
-.PHONY: help run rules check kunit intree fuzz fuzz-vm oracle mutants soak matrix nightly bench coverage lines lint deps clean guest-suite
+.PHONY: help run rules activate check kunit intree fuzz fuzz-vm oracle mutants lies soak matrix nightly bench coverage lines lint deps clean guest-suite
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= SHUFFLE=SEED ISOLATE=1 BOOT=1 DEBUG=1 MUTANTS=FOLDER TIME=SECONDS RUNS=N CALLS=N MERGE=1 STAGES=LIST FRESH=1 STOP=1 SHARD=K/N N=ROUNDS JOBS='GLOB ...'"
+	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= SHUFFLE=SEED ISOLATE=1 BOOT=1 LAYERS=all|LIST DEBUG=1 MUTANTS=FOLDER TIME=SECONDS RUNS=N CALLS=N LIES='GLOB,...' MERGE=1 STAGES=LIST FRESH=1 STOP=1 SHARD=K/N N=ROUNDS FAULT=TEST JOBS='GLOB ...'"
 
 run: deps guest-suite ## judge TARGET (or all) on KERNEL in a virtual machine; exit status 0 conformant, 1 not, 2 not judged
-	@$(PYTHON) -m vm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) $(if $(BOOT),--boot) --arch '$(ARCH)' $(SELECT) $(if $(PMU),--pmu '$(PMU)') $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)') $(if $(CPU_MODEL),--cpu-model '$(CPU_MODEL)') $(if $(ICOUNT),--icount '$(ICOUNT)') $(if $(CMDLINE),--cmdline '$(CMDLINE)')
+	@$(PYTHON) -m vm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) $(if $(BOOT),--boot) $(if $(LAYERS),--layers '$(LAYERS)') --arch '$(ARCH)' $(SELECT) $(if $(PMU),--pmu '$(PMU)') $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)') $(if $(CPU_MODEL),--cpu-model '$(CPU_MODEL)') $(if $(ICOUNT),--icount '$(ICOUNT)') $(if $(CMDLINE),--cmdline '$(CMDLINE)')
 
 check: deps ## run the tests that a change needs; STAGES=? lists them, STAGES='lint,run/*' selects, FRESH=1 runs all, STOP=1 ends at the first failure
 	@$(PYTHON) -m ci.check $(if $(filter-out 0,$(STOP)),--stop) $(if $(STAGES),--stages '$(STAGES)') $(if $(filter-out 0,$(FRESH)),--fresh)
@@ -39,8 +39,11 @@ fuzz-vm: deps guest-suite ## fuzz system calls in guests; TIME= seconds in total
 oracle: deps guest-suite ## compare KERNEL with the errno model, CALLS= calls of each type; and detect mutants that way
 	@$(PYTHON) -m ci.oracle $(if $(CALLS),--calls '$(CALLS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
-mutants: deps guest-suite ## prove that the suite catches broken drivers; MUTANTS= a folder of patches
+mutants: deps guest-suite ## prove that broken drivers are caught; MUTANTS= a folder of patches
 	@$(PYTHON) -m ci.mutants $(if $(MUTANTS),--folder '$(MUTANTS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+
+lies: deps guest-suite ## prove that cases can fail: give them wrong answers of the kernel; LIES='GLOB,...' selects
+	@$(PYTHON) -m ci.lies $(if $(LIES),--lies '$(LIES)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
 
 bench: deps guest-suite ## benchmark the driver's decisions and the model; compare costs with cpu-clock in a guest
 	@ci/build bench core_bench && $(PYTHON) -m ci.bench $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
@@ -48,14 +51,19 @@ bench: deps guest-suite ## benchmark the driver's decisions and the model; compa
 soak: deps guest-suite ## repeat the suite in random order, on 1, 2 and 4 CPUs and with a fixed clock; N= rounds
 	@$(PYTHON) -m ci.soak $(if $(N),-n '$(N)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(CASE),--case '$(CASE)')
 
+activate: deps guest-suite ## make the draft RULE active: RUNS= runs of its cases on two kernels; FAULT= a patch or FILE_test.py::TEST that fails it
+	@$(PYTHON) -m ci.activate '$(RULE)' --failed-by '$(FAULT)' --target '$(TARGET)' $(if $(RUNS),--runs '$(RUNS)')
+
 matrix: deps guest-suite ## run all jobs of ci/matrix.toml (kernel, architecture, accelerator, target, profile), or JOBS='globs'; an hour
 	@$(PYTHON) -m ci.matrix $(if $(SELECTED_JOBS),--jobs '$(SELECTED_JOBS)')
 
 nightly: deps guest-suite ## run all tests; continues an interrupted run; SHARD=k/n runs a shard, N= rounds of the soak
 	@$(PYTHON) -m ci.check --nightly $(if $(N),--rounds '$(N)') $(if $(STAGES),--stages '$(STAGES)') $(if $(SHARD),--shard '$(SHARD)') $(if $(filter-out 0,$(FRESH)),--fresh)
 
-rules: deps guest-suite ## write the catalogue, with the tests of each rule, to docs/generated/rules.md
+rules: deps guest-suite ## write the catalogue, with the evidence for each rule, to docs/generated/rules.md and build/rules
+	@$(PYTHON) -m ci.judged
 	@mkdir -p docs/generated && build/guest/conformance/pmuconf explain --markdown >docs/generated/rules.md && echo docs/generated/rules.md
+	@build/guest/conformance/pmuconf explain --markdown --out build/rules && echo build/rules/README.md
 
 coverage: deps lines ## report the branches of driver/core and driver/model that the unit tests take; and make lines
 	@ci/build coverage driver_tests && $(PYTHON) -m ci.coverage

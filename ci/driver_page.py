@@ -33,9 +33,12 @@ WORDS = {
     "WAIVED": "waived",
     "FAILED": "broken",
     "PARTIAL": "open",
+    "INCOMPLETE": "open",
     "NOT_TESTED": "open",
     "NOT_APPLICABLE": "",
-    "NOT_TESTED_HERE": "other",
+    "NOT_RUN": "other",
+    "REVIEW": "other",
+    "NOT_TESTED_HERE": "other",  # in files of earlier versions
 }
 COLUMNS = 120
 """Length of a line of prose, which lint checks, too."""
@@ -116,7 +119,7 @@ def page(columns: Sequence[Column], waivers: dict[str, Waiver], folder: Path) ->
         "- *waived*: a case of the rule failed for a known cause. Such a case may verify several rules. The cause names",
         "  the rules that are broken, if any, and the driver, kernel or emulator that breaks them",
         "- *broken*: a case of the rule failed for an unknown cause",
-        "- *open*: the run gave no result",
+        "- *open*: the run gave no result, or only a part of one",
         "- *other*: only KUnit, watch, fuzzers or reviews test the rule",
         "- empty: the rule does not apply to this driver or this kernel",
         "",

@@ -13,7 +13,18 @@ from functools import partial
 from pathlib import Path
 
 from ci import intree
-from ci.checks import guide, kernel, mutants, prose, rules, sources, structure, tidy
+from ci.checks import (
+    falsified,
+    frozen,
+    guide,
+    kernel,
+    mutants,
+    prose,
+    rules,
+    sources,
+    structure,
+    tidy,
+)
 from vm import store
 from vm.errors import PmuvmError
 
@@ -22,7 +33,16 @@ ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "lint"
 CPP_FOLDERS = ("conformance", "oracle", "tools", "fuzz")
 SERIES = ("6.1", "6.12")
-WITHOUT_FILES = {"mypy", "kernel-6.1", "kernel-6.12", "mutants", "sources", "guide"}
+WITHOUT_FILES = {
+    "mypy",
+    "kernel-6.1",
+    "kernel-6.12",
+    "frozen",
+    "mutants",
+    "falsified",
+    "sources",
+    "guide",
+}
 """Steps that find their files themselves."""
 GENERATED = ("pmuconf_rules_files", "pmuconf_bpf_files", "profile_bpf_files", "watch_bpf_files")
 """The targets of generated headers, which clang-tidy needs."""
@@ -131,7 +151,9 @@ def steps(files: list[Path]) -> list[Step]:
     for check in structure.CHECKS:
         known.append(Step(check.__name__, partial(check, ROOT, files)))
     known.append(Step("rules", partial(rules.findings, ROOT, files)))
+    known.append(Step("frozen", partial(frozen.findings, ROOT)))
     known.append(Step("mutants", partial(mutants.findings, ROOT)))
+    known.append(Step("falsified", partial(falsified.findings, ROOT)))
     known.append(Step("sources", sources_of_rules))
     known.append(Step("guide", partial(guide.findings, ROOT)))
     known.append(Step("prose", partial(prose.findings, ROOT, files)))

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from ci import driver_page, matrix_file, timed_commands
+from ci import driver_page, judged, matrix_file, timed_commands
 from ci.matrix_file import PYTHON, ROOT, Exclusion, Job, Matrix, MatrixError, matches
 from ci.soak import positive_number
 from vm import arch
@@ -230,6 +230,7 @@ def write(outcomes: Sequence[Outcome], exclusions: Iterable[tuple[Exclusion, int
     # The folder of a job without totals may have the reports of an earlier run.
     reports = [folder(outcome.job) / "results.json" for outcome in outcomes if outcome.totals]
     _replace(OUT / "rules.md", driver_page.page_of_reports(reports, OUT))
+    judged.add(judged.of_files(reports), OUT.parent / judged.NAME)
 
 
 def _replace(path: Path, text: str) -> None:
@@ -316,7 +317,7 @@ def main(arguments: Sequence[str]) -> int:
         count = f"{len(chosen)} of {len(matrix.jobs)} jobs"
         print(f"{count}, {options.parallel} at the same time: about {minutes:.0f} min", flush=True)
         outcomes = run_all(chosen, matrix, options.parallel)
-    except (MatrixError, PmuvmError, OSError) as error:
+    except (MatrixError, PmuvmError, judged.JudgedError, OSError) as error:
         print(f"matrix: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -102,6 +102,7 @@ def select_mutants(name: str, ids: Sequence[str]) -> list[Mutant]:
         mutant = patch.read(path)
         target = Path(mutant.target).stem
         fits = mutant.failure_class in CLASSES and target in PARAMETERS and mutant.wants(name)
+        fits = fits and mutant.needs_guest
         if fits and (not ids or mutant.id in ids):
             found.append(mutant)
     return found

@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Generates evidence.json next to `pmuconf`: the tests outside the suite with the rules that they verify, for
-# `pmuconf explain`.
+# Generates evidence.json next to `pmuconf`: the tests outside the suite with the rules that they verify, the mutants and
+# other seeded bugs, and the findings, for `pmuconf explain`.
 file(GLOB_RECURSE evidence_sources CONFIGURE_DEPENDS
   "${CMAKE_CURRENT_SOURCE_DIR}/untested.toml"
+  "${CMAKE_CURRENT_SOURCE_DIR}/rules/*.toml"
+  "${CMAKE_CURRENT_SOURCE_DIR}/lies/*.toml"
+  "${CMAKE_SOURCE_DIR}/docs/findings.md"
+  "${CMAKE_SOURCE_DIR}/driver/mutants/*.patch"
+  "${CMAKE_SOURCE_DIR}/conformance/mutants/*.patch"
+  "${CMAKE_SOURCE_DIR}/oracle/mutants/*.patch"
+  "${CMAKE_SOURCE_DIR}/driver/mutants/exempt_rules.toml"
+  "${CMAKE_SOURCE_DIR}/fuzz/tests/seeded_faults.toml"
   "${CMAKE_SOURCE_DIR}/kunit/*.c"
   "${CMAKE_SOURCE_DIR}/conformance/selftest/*_test.py"
   "${CMAKE_SOURCE_DIR}/driver/tests/*_test.py"
@@ -11,16 +19,21 @@ file(GLOB_RECURSE evidence_sources CONFIGURE_DEPENDS
   "${CMAKE_SOURCE_DIR}/vm/*_test.py"
   "${CMAKE_SOURCE_DIR}/fuzz/*_test.py")
 set(evidence_file "${CMAKE_CURRENT_BINARY_DIR}/evidence.json")
+cmake_path(GET CMAKE_BINARY_DIR PARENT_PATH results_folder)
 add_custom_command(
   OUTPUT "${evidence_file}"
   COMMAND "${PMUCONF_PYTHON}" -B -m conformance.rules.evidence_file
-    --root "${CMAKE_SOURCE_DIR}" --out "${evidence_file}"
+    --root "${CMAKE_SOURCE_DIR}" --out "${evidence_file}" --results "${results_folder}"
   COMMAND "${CMAKE_COMMAND}" -E touch "${evidence_file}"
   DEPENDS ${evidence_sources}
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/evidence.py"
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/evidence_file.py"
+    "${CMAKE_CURRENT_SOURCE_DIR}/rules/faults.py"
+    "${CMAKE_CURRENT_SOURCE_DIR}/rules/findings.py"
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/generate.py"
+    "${CMAKE_SOURCE_DIR}/ci/mutation/exempt_rules.py"
+    "${CMAKE_SOURCE_DIR}/ci/mutation/patch.py"
   WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
-  COMMENT "Listing the tests of each rule"
+  COMMENT "Listing the evidence for each rule"
   VERBATIM)
 add_custom_target(pmuconf_evidence DEPENDS "${evidence_file}")

@@ -17,10 +17,12 @@
 #include "harness/executor.h"
 #include "harness/kmsg.h"
 #include "harness/runner.h"
+#include "lies/liar.h"
+#include "lies/lie.h"
 #include "report/choose.h"
-#include "report/evidence.h"
-#include "report/explain.h"
+#include "report/explain_command.h"
 #include "report/formats.h"
+#include "report/layers.h"
 #include "report/progress.h"
 #include "report/select.h"
 #include "report/stream.h"
@@ -44,13 +46,14 @@ struct Options {
   bool json = false;
   std::string channel;
   std::string case_id;
+  std::string at;
+  std::string lie;
   int result_fd = -1;
   std::string stream;
+  std::vector<std::string> layers;  // "kunit=FILE"
   std::string repro_command;
   std::string out;
-  std::string rule;
-  bool markdown = false;
-  std::string evidence;
+  ExplainOptions explain;
   WatchOptions watch;
   ReproOptions repro;
   NewOptions scaffold;
@@ -84,6 +87,30 @@ void Flush() {
   if (!std::cout) throw ConfigError("standard output cannot be written");
 }
 
+// Returns the dimensions of a case, with the values that the target claims.
+std::vector<Dimension> ClaimedDimensions(const CaseInfo& info, const Target& target) {
+  return Available(info.meta.over, [&target](Cap cap) { return target.Claims(cap); });
+}
+
+// Returns "cpu=0|1", as the list shows it.
+std::string Line(const Dimension& dimension) {
+  std::string text;
+  for (const DimensionValue& value : dimension.values) {
+    text += (text.empty() ? dimension.name + "=" : "|") + value.name;
+  }
+  return text;
+}
+
+nlohmann::ordered_json AsJson(const std::vector<Dimension>& dimensions) {
+  auto json = nlohmann::ordered_json::array();
+  for (const Dimension& dimension : dimensions) {
+    auto values = nlohmann::ordered_json::array();
+    for (const DimensionValue& value : dimension.values) values.push_back(value.name);
+    json.push_back({{"name", dimension.name}, {"values", values}});
+  }
+  return json;
+}
+
 int List(Options options) {
   const Target target = ChosenTarget(&options);
   const auto ids = Select(options.selection, ChooseProfile(options.target, options.profile),
@@ -95,9 +122,11 @@ int List(Options options) {
     auto needs = nlohmann::ordered_json::array();
     for (const Rule& rule : info.meta.rules) rules.push_back(rule.id);
     for (const Cap cap : info.meta.needs) needs.push_back(ToString(cap));
+    const std::vector<Dimension> dimensions = ClaimedDimensions(info, target);
     if (!options.json) {
       std::cout << id << "  ";
       for (const auto& rule : rules) std::cout << " " << rule.get<std::string>();
+      for (const Dimension& dimension : dimensions) std::cout << " " << Line(dimension);
       std::cout << "\n";
       continue;
     }
@@ -106,6 +135,8 @@ int List(Options options) {
                      {"needs", needs},
                      {"budget_s", info.meta.budget_s},
                      {"timing", info.meta.timing},
+                     {"dimensions", AsJson(dimensions)},
+                     {"combinations", Combinations(dimensions).size()},
                      {"file", info.file},
                      {"line", info.line}});
   }
@@ -155,7 +186,15 @@ int RunCase(Options options) {
     }
     info = FindCase(ids.front());
   }
-  const CaseResult result = RunInThisProcess(*info);
+  Restrict(info->meta.over, options.at);  // throws ConfigError if it does not fit
+  context().at = options.at;
+  if (!options.lie.empty()) TellLie(LoadLie(options.lie));
+  CaseResult result = RunInThisProcess(*info);
+  if (const Liar* const liar = CurrentLiar()) {
+    result.lie = liar->lie().id;
+    result.lied = liar->applied();
+    result.message = liar->Summary() + "\n" + result.message;
+  }
   if (options.result_fd >= 0) {
     const std::string line = EncodeResult(result);
     const ssize_t n = write(options.result_fd, line.data(), line.size());
@@ -168,15 +207,26 @@ int RunCase(Options options) {
     Report report;
     report.repro_command = "pmuconf case" + TargetArguments(options, false) + " ";
     std::cout << Failure(report, result) << "\n";
+  } else if (!result.lie.empty()) {
+    std::cout << result.message;
   }
   Flush();
   if (ResultForRules(result) == Result::kNotRun || result.result == Result::kBroken) return 2;
   return result.result == Result::kPass || result.result == Result::kSkip ? 0 : 1;
 }
 
+std::vector<LayerResults> LoadLayers(const Options& options, const Stream& stream,
+                                     const Target& target) {
+  std::vector<LayerResults> layers;
+  for (const std::string& option : options.layers) layers.push_back(LoadLayer(option));
+  CheckSameSubject(layers, stream, target);
+  return layers;
+}
+
 int Finish(const Options& options, const Stream& stream, const Target& target,
            const Profile& profile, const std::string& repro_command) {
-  Report report = Judge(stream, target, profile, Suite(), ChooseWaivers(options.target), Today());
+  Report report = Judge(stream, target, profile, Suite(), ChooseWaivers(options.target), Today(),
+                        LoadLayers(options, stream, target));
   report.repro_command = repro_command;
   if (!options.out.empty()) WriteReports(report, options.out);
   std::cout << Summary(report);
@@ -224,7 +274,8 @@ void RunAll(const Options& options, const Target& target, Stream* stream) {
   for (const std::string& id : stream->selected) {
     const CaseInfo& info = *FindCase(id);
     progress.Begin(id);
-    CaseResult result = executor.Run(info, info.meta.budget_s * target.slowness());
+    CaseResult result = executor.Run(info, info.meta.budget_s * target.slowness(), options.lie);
+    if (!result.lie.empty()) stream->lie = result.lie;
     progress.End(result);
     stream->results.push_back(std::move(result));
   }
@@ -237,6 +288,7 @@ void RunAll(const Options& options, const Target& target, Stream* stream) {
 }
 
 int Run(Options options) {
+  if (!options.lie.empty()) LoadLie(options.lie);  // an error ends the run before its first case
   std::optional<DraftFile> draft;
   bool drafted = false;
   if (options.target.empty() && !options.pmu.empty()) {
@@ -262,6 +314,7 @@ int Run(Options options) {
   stream.profile = profile.name;
   stream.partial = options.selection.partial();
   stream.selected = Select(options.selection, profile, Suite(), AllRules());
+  LoadLayers(options, stream, target);  // reports an error in a file before the cases run
   RunAll(options, target, &stream);
   return Finish(options, stream, target, profile,
                 "pmuconf run" + TargetArguments(options, drafted) + " --case ");
@@ -289,32 +342,6 @@ int Probe(const Options& options) {
   file << draft;
   file.close();
   if (!file) throw ConfigError(options.out + ": cannot be written");
-  return 0;
-}
-
-int ExplainRules(const Options& options) {
-  std::vector<CasePlace> cases;
-  for (const CaseInfo& info : AllCases()) {
-    CasePlace place{info.Id(), info.file, info.line, {}};
-    for (const Rule& rule : info.meta.rules) place.rules.emplace_back(rule.id);
-    cases.push_back(std::move(place));
-  }
-  const Evidence evidence =
-      options.evidence.empty() ? EvidenceBesideProgram() : ReadEvidence(options.evidence);
-  if (options.markdown) {
-    if (!evidence.known) throw ConfigError("no evidence.json next to the program: give --evidence");
-    std::cout << ExplainAll(AllRules(), cases, evidence);
-    Flush();
-    return 0;
-  }
-  const Rule* const rule = FindRule(options.rule);
-  if (rule == nullptr) {  // Select() throws a ConfigError with the nearest known ids
-    if (options.rule.empty()) throw ConfigError("no rule: give its id, or --markdown");
-    Select({.rule = options.rule}, WholeCatalogue(AllRules()), Suite(), AllRules());
-    throw ConfigError("not the id of one rule: '" + options.rule + "'");
-  }
-  std::cout << ExplainRule(*rule, cases, evidence);
-  Flush();
   return 0;
 }
 
@@ -347,6 +374,10 @@ int Main(int argc, char** argv) {
                         "only cases that verify this rule (id or glob)");
     command->add_option("--profile", options.profile, "only the rules of this profile");
   };
+  const auto add_lie = [&](CLI::App* command) {
+    command->add_option("--lie", options.lie,
+                        "FILE:ID of a lie: cases receive wrong answers, and there is no verdict");
+  };
   const auto add_pmu = [&](CLI::App* command) {
     command->add_option(
         "--pmu", options.pmu,
@@ -368,6 +399,15 @@ int Main(int argc, char** argv) {
   add_target(run);
   add_selection(run);
   add_pmu(run);
+  const auto add_layers = [&](CLI::App* command) {
+    command
+        ->add_option("--layer", options.layers,
+                     "LAYER=FILE: results of kunit, watch, vm or fuzz, for a joined verdict")
+        ->type_size(1)
+        ->allow_extra_args(false);
+  };
+  add_layers(run);
+  add_lie(run);
   run->add_option("--out", options.out, "folder for results.json, results.ktap and junit.xml");
 
   auto* const probe = app.add_subcommand("probe", "draft a target file for a PMU of this machine");
@@ -398,11 +438,7 @@ int Main(int argc, char** argv) {
   repro->add_flag("--text", options.repro.text, "print the program as text, which can be edited");
   repro->add_flag("--cpus", options.repro.cpus, "allow CPU hotplug although this is not a guest");
 
-  auto* const explain = app.add_subcommand("explain", "print a rule and what verifies it");
-  explain->add_option("rule", options.rule, "id of the rule");
-  explain->add_option("--evidence", options.evidence,
-                      "list of other tests (default: evidence.json next to the program)");
-  explain->add_flag("--markdown", options.markdown, "print all rules, as docs/generated/rules.md");
+  auto* const explain = AddExplain(&app, &options.explain);
 
   auto* const new_files = AddNew(&app, &options.scaffold);
 
@@ -414,13 +450,16 @@ int Main(int argc, char** argv) {
   auto* const one = app.add_subcommand("case", "run one case in this process");
   add_target(one);
   one->add_option("id", options.case_id, "Suite.Name")->required();
+  one->add_option("--at", options.at, "only this combination of dimensions: cpu=1,member=sibling");
   one->add_option("--result-fd", options.result_fd,
                   "write the result, as JSON, to this descriptor");
   add_pmu(one);
+  add_lie(one);
 
   auto* const report = app.add_subcommand("report", "judge a recorded stream");
   add_target(report)->required();
   report->add_option("--stream", options.stream, "stream.jsonl")->required();
+  add_layers(report);
   report->add_option("--profile", options.profile, "judge by this profile, not by the stream's");
   report->add_option("--again", options.repro_command, "repro command, without the id of the case");
   report->add_option("--out", options.out, "folder for the reports")->required();
@@ -436,7 +475,7 @@ int Main(int argc, char** argv) {
   if (probe->parsed()) return Probe(options);
   if (watch->parsed()) return Watch(options.watch);
   if (repro->parsed()) return ReproOne(options);
-  if (explain->parsed()) return ExplainRules(options);
+  if (explain->parsed()) return Explain(options.explain);
   if (new_files->parsed()) return New(*new_files, options.scaffold);
   if (one->parsed()) return RunCase(options);
   if (report->parsed()) return ReportStream(options);

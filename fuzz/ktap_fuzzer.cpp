@@ -14,6 +14,7 @@
 
 #include "lines.h"
 #include "property.h"
+#include "report/builtin.h"
 #include "report/formats.h"
 #include "report/stream.h"
 #include "target/expression.h"
@@ -22,17 +23,21 @@ namespace pmuconf {
 namespace {
 
 constexpr std::array<Rule, 4> kRules = {{
-    {"ONE-001", Level::kMust, RuleStatus::kActive, "It MUST.", "why", "", "true", ">=6.1", "case"},
-    {"ONE-002", Level::kMust, RuleStatus::kActive, "It MUST.", "why", "", "bpf", ">=6.1", "case"},
-    {"TWO-001", Level::kShould, RuleStatus::kActive, "It SHOULD.", "why", "", "true", ">=6.1",
-     "case"},
-    {"TWO-002", Level::kMust, RuleStatus::kActive, "It MUST.", "why", "", "true", ">=6.1", "kunit"},
+    {"ONE-001", Level::kMust, RuleStatus::kActive, RuleSubject::kDriver, "It MUST.", "why", "",
+     "true", ">=6.1", "case"},
+    {"ONE-002", Level::kMust, RuleStatus::kActive, RuleSubject::kPerfCore, "It MUST.", "why", "",
+     "bpf", ">=6.1", "case"},
+    {"TWO-001", Level::kShould, RuleStatus::kActive, RuleSubject::kDriver, "It SHOULD.", "why", "",
+     "true", ">=6.1", "case"},
+    {"TWO-002", Level::kMust, RuleStatus::kActive, RuleSubject::kDriver, "It MUST.", "why", "",
+     "true", ">=6.1", "kunit"},
 }};
 
 }  // namespace
 
 // The harness has its own catalogue.
 std::span<const Rule> AllRules() { return kRules; }
+std::span<const UntestedReasonOfRule> UntestedReasons() { return {}; }
 
 namespace fuzz {
 namespace {
@@ -48,8 +53,17 @@ const std::vector<KnownCase>& Suite() {
 }
 
 const std::vector<Waiver>& Waivers() {
-  static const std::vector<Waiver> waivers = {
-      {"WVR-001", "somebody", "known", "link", "2026-12-31", {"B.Four"}, {"toy"}, ">=6.1", ""}};
+  static const std::vector<Waiver> waivers = {{"WVR-001",
+                                               "somebody",
+                                               "known",
+                                               "link",
+                                               "2026-12-31",
+                                               {"B.Four"},
+                                               {"toy"},
+                                               ">=6.1",
+                                               "",
+                                               {Result::kFail},
+                                               "somebody@example.org"}};
   return waivers;
 }
 
@@ -243,7 +257,8 @@ class Xml {
   }
 
   inline static const std::set<std::string_view> kNames = {"testsuites", "testsuite", "testcase",
-                                                           "failure",    "error",     "skipped"};
+                                                           "failure",    "error",     "skipped",
+                                                           "properties", "property"};
   std::string_view rest_;
   std::vector<std::string_view> open_;
   std::size_t cases_ = 0, bad_ = 0;

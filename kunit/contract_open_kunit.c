@@ -131,8 +131,7 @@ static void registration_assigns_a_type_or_uses_the_requested_one(struct kunit *
 	recorder_unregister(recorder);
 	/* Each unregistration frees the number and the name. */
 	for (i = 0; i < 3; i++) {
-		KUNIT_ASSERT_EQ(test, perf_pmu_register(pmu, "recorder", number), 0);
-		recorder->registered = true;
+		KUNIT_ASSERT_EQ(test, recorder_register_as(recorder, "recorder", number), 0);
 		KUNIT_EXPECT_EQ(test, (int)pmu->type, number);
 		recorder_unregister(recorder);
 	}
@@ -146,12 +145,11 @@ static void registration_with_a_used_name_fails_without_effect(struct kunit *tes
 	struct perf_event_attr attr = { .type = number, .size = sizeof(attr), .disabled = 1 };
 
 	VERIFIES(test, "DRC-008", "DRC-014", "DRV-030", "SYS-017");
-	KUNIT_ASSERT_NE(test, perf_pmu_register(pmu, rig_device->pmu.name, number), 0);
+	KUNIT_ASSERT_NE(test, recorder_register_as(recorder, rig_device->pmu.name, number), 0);
 	KUNIT_EXPECT_EQ(test, recorder_try(recorder, &attr, RECORDER_CPU, NULL), -ENOENT);
 	KUNIT_EXPECT_EQ(test, recorder->n_calls, 0U);
 	recorder_unregister(recorder);
-	KUNIT_ASSERT_EQ(test, perf_pmu_register(pmu, "recorder", number), 0);
-	recorder->registered = true;
+	KUNIT_ASSERT_EQ(test, recorder_register_as(recorder, "recorder", number), 0);
 	KUNIT_EXPECT_EQ(test, (int)pmu->type, number);
 	KUNIT_EXPECT_EQ(test, recorder_try(recorder, &attr, RECORDER_CPU, NULL), 0);
 }
@@ -439,7 +437,6 @@ static void device_has_attributes_for_the_features_of_the_pmu(struct kunit *test
 	KUNIT_EXPECT_FALSE(test, has_attribute(recorder, "cpumask"));
 	attr = recorder_attr(recorder);
 	KUNIT_EXPECT_NULL(test, recorder_open(test, &attr)->addr_filter_ranges);
-	perf_event_release_kernel(recorder->events[--recorder->n_events]);
 	recorder_unregister(recorder);
 
 	recorder->pmu.nr_addr_filters = 2;

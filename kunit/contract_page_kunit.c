@@ -120,9 +120,37 @@ static void every_state_change_updates_the_page(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->pmu->event_idx(event), 0);
 }
 
+/* The first event has counter 0. A wrong callback could return 0 for it, which means unreadable. */
+static void page_of_an_unreadable_counter_has_no_index(struct kunit *test)
+{
+	struct perf_event_attr attr = rig_attr(RIG_PULSED);
+	struct perf_event *first = recorder_open(test, &attr);
+	struct perf_event *second = recorder_open(test, &attr);
+	const struct perf_event_mmap_page *page = attach_page(test, second);
+	int counter, index;
+	u32 published;
+
+	VERIFIES(test, "DRC-087", "RDP-003");
+	local_irq_disable();
+	rig_add(first, PERF_EF_START);
+	rig_add(second, PERF_EF_START);
+	counter = second->hw.idx;
+	index = second->pmu->event_idx(second);
+	perf_event_update_userpage(second);
+	published = page->index;
+	rig_del(second);
+	rig_del(first);
+	local_irq_enable();
+
+	KUNIT_EXPECT_GT(test, counter, 0);
+	KUNIT_EXPECT_EQ(test, index, 0);
+	KUNIT_EXPECT_EQ(test, published, 0U);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(page_has_an_index_while_the_event_counts),
 	KUNIT_CASE(every_state_change_updates_the_page),
+	KUNIT_CASE(page_of_an_unreadable_counter_has_no_index),
 	{}
 };
 

@@ -203,6 +203,7 @@ void pmu_contract_redundant_stop_does_not_affect_other_events(struct kunit *test
 	}
 	dut_stop(dut, other, PERF_EF_UPDATE);
 	dut_stop(dut, other, PERF_EF_UPDATE);
+	KUNIT_EXPECT_TRUE_MSG(test, dut_counts(dut), "one is stopped, and another does not count");
 	dut_stop(dut, other, 0);
 	KUNIT_EXPECT_TRUE_MSG(test, dut_counts(dut), "one is stopped, and another does not count");
 	dut_start(dut, other, PERF_EF_RELOAD);

@@ -155,6 +155,8 @@ static void cancel_turns(struct pmu *pmu)
 
 void recorder_unregister(struct recorder *recorder)
 {
+	while (recorder->n_events)
+		perf_event_release_kernel(recorder->events[--recorder->n_events]);
 	if (recorder->registered) {
 		cancel_turns(&recorder->pmu);
 		perf_pmu_unregister(&recorder->pmu);
@@ -168,19 +170,21 @@ void recorder_exit(struct kunit *test)
 {
 	struct recorder *recorder = test->priv;
 
-	if (!recorder)
-		return;
-	while (recorder->n_events)
-		perf_event_release_kernel(recorder->events[--recorder->n_events]);
-	recorder_unregister(recorder);
+	if (recorder)
+		recorder_unregister(recorder);
+}
+
+int recorder_register_as(struct recorder *recorder, const char *name, int type)
+{
+	const int err = perf_pmu_register(&recorder->pmu, name, type);
+
+	recorder->registered = !err;
+	return err;
 }
 
 void recorder_register(struct kunit *test)
 {
-	struct recorder *recorder = test->priv;
-
-	KUNIT_ASSERT_EQ(test, perf_pmu_register(&recorder->pmu, "recorder", -1), 0);
-	recorder->registered = true;
+	KUNIT_ASSERT_EQ(test, recorder_register_as(test->priv, "recorder", -1), 0);
 }
 
 struct perf_event_attr recorder_attr(const struct recorder *recorder)

@@ -60,8 +60,13 @@ struct recorder {
 int recorder_init(struct kunit *test);
 void recorder_exit(struct kunit *test);
 
-/* Register it with its own name and type. The case fails if that fails. */
+/* Register it with its own name and any type. The case fails if that fails. */
 void recorder_register(struct kunit *test);
+
+/* Register it with this name and type; -1: any type. Return 0 or the errno. */
+int recorder_register_as(struct recorder *recorder, const char *name, int type);
+
+/* Release its events and unregister it, if it is registered. */
 void recorder_unregister(struct recorder *recorder);
 
 /* Return the attr of an event of the recorder that is opened disabled. */

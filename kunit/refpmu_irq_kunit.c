@@ -416,7 +416,7 @@ static void reload_uses_the_current_period(struct kunit *test)
 	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
 	const struct rig *rig = test->priv;
 
-	VERIFIES(test, "DRC-069");
+	VERIFIES(test, "DRC-067", "DRC-069");
 	perf_event_enable(event);
 	rig_pulse(test, RIG_PULSED, 50);
 	event->hw.sample_period = 10;

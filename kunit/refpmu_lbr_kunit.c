@@ -593,7 +593,11 @@ static void sched_task_is_requested_only_while_an_event_needs_it(struct kunit *t
 	struct perf_event *one = open_sort(test, sort), *two = open_sort(test, sort);
 	int added, stopped, started, deleted;
 
-	VERIFIES(test, "DRC-096");
+	VERIFIES(test, "DRC-040", "DRC-096");
+	/* perf calls sched_task only while an event with this flag exists. */
+	KUNIT_EXPECT_EQ(test, !!(one->attach_state & PERF_ATTACH_SCHED_CB), sort->requests);
+	KUNIT_EXPECT_EQ(test, !!(one->attach_state & PERF_ATTACH_TASK_DATA),
+			!!(sort->branches & PERF_SAMPLE_BRANCH_CALL_STACK));
 	KUNIT_EXPECT_EQ(test, requested_sched_task(), 0);
 	perf_event_enable(one);
 	KUNIT_EXPECT_EQ(test, requested_sched_task(), sort->requests);

@@ -247,6 +247,8 @@ constexpr OpenCheck kChecks[] = {
      }},
 
     // Checks of the event in its context. Kernels differ mainly in when they look up the context.
+    {"INI-012", "sampling refused by the kernel", kAll, 0,
+     [](const F& f) { return f.Sampling(); }, false, "no_interrupt"},
     {"ERR-023", "invalid clock", kAll, EINVAL,
      [](const F& f) {
        constexpr std::int32_t kClocks[] = {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME,

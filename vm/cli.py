@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from . import arch, folder, guest, kernel, module, once, runs, store, suite, sysroot
+from . import arch, folder, guest, kernel, layers, module, once, runs, store, suite, sysroot
 from .errors import PmuvmError
 from .machine_options import MachineOptions
 
@@ -99,6 +99,12 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--boot", action="store_true", help="boot the guest: do not start it from a snapshot"
     )
+    run.add_argument(
+        "--layers",
+        default=layers.SUITE,
+        metavar="LIST",
+        help=f"{layers.ALL}, or some of {','.join(layers.NAMES)}, for one joined verdict",
+    )
     run.add_argument("--boot-timeout", type=float, default=guest.BOOT_S, metavar="SECONDS")
     run.set_defaults(command=_run)
 
@@ -174,6 +180,7 @@ def _sysroot(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     target = options.target
+    selected = layers.parse(options.layers)
     if bool(options.pmu) != (target == PROBE):
         raise PmuvmError(
             f"--pmu goes only with --target {PROBE}, and names the PMU to draft a target for"
@@ -200,7 +207,10 @@ def _run(options: argparse.Namespace) -> int:
         boot=options.boot,
         boot_s=options.boot_timeout,
         machine=MachineOptions.of_arguments(options),
+        others=selected,
     )
+    if target == ALL and given.others.names:
+        raise PmuvmError(f"LAYERS joins the layers of one target: it does not go with TARGET={ALL}")
     if target != ALL:
         return runs.run_target(given)
     return runs.run_all_targets(given, [options.kernel] if options.kernel else kernel.known())

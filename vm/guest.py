@@ -164,14 +164,19 @@ class Guest:
         return self._expect("unload", ANSWER_S, "unload")
 
     def case(
-        self, case_id: str, deadline_s: int, started: Callable[[], None] | None = None
+        self,
+        case_id: str,
+        deadline_s: int,
+        started: Callable[[], None] | None = None,
+        lie: str = "",
     ) -> Message:
-        """Runs one case and returns its result."""
+        """Runs one case and returns its result. `lie`: a file in the guest with the lie that the case receives."""
         _note_case(case_id)
         what = f"case {case_id}"
         limit = deadline_s + CASE_MARGIN_S
         until = time.monotonic() + limit
-        self._send(f"case {_words([case_id])} {deadline_s}")
+        words = [case_id, str(deadline_s), *([lie] if lie else [])]
+        self._send(f"case {_words(words)}")
         self.state = State.RUNNING
         for kind in ("start", "result"):
             message = self._expect(kind, until - time.monotonic(), what)
@@ -194,6 +199,12 @@ class Guest:
         self._send(f"exec {deadline_s} {json.dumps(list(argv))}")
         answer = self._expect("exec", deadline_s + CASE_MARGIN_S, f"exec {argv[0]}")
         return Done(answer["status"], answer["stdout"], answer["stderr"])
+
+    def put(self, path: str, text: str) -> None:
+        """Writes a small file in the guest."""
+        done = self.exec(["sh", "-c", 'printf %s "$1" >"$2"', "sh", text, path])
+        if done.status != 0:
+            raise PmuvmError(f"the guest cannot write {path}: {done.stderr.strip()}")
 
     def bye(self) -> None:
         """Sends bye and waits for the power-off."""

@@ -20,6 +20,7 @@ from . import (
     guest,
     image,
     kernel,
+    layers,
     leaks,
     module,
     qemu,
@@ -33,7 +34,10 @@ from .errors import PmuvmError
 from .machine_options import MachineOptions
 from .progress import Progress
 
-PRODUCTS = ("stream.jsonl", "console.log", "results.json", "results.ktap", "junit.xml")
+PRODUCTS = (
+    *("stream.jsonl", "console.log", "results.json", "results.ktap", "junit.xml", "watch.log"),
+    *layers.PRODUCTS,
+)
 PASSED_BYTES = 512 << 10
 """Maximum size of a compressed module that is passed to a guest, which reads it one byte at a time."""
 PASSED_LEVEL = 6
@@ -64,6 +68,8 @@ class Request:
     boot_s: float = guest.BOOT_S
     machine: MachineOptions = MachineOptions()
     """Options that override the target's."""
+    others: layers.Selected = layers.Selected()
+    """The layers that run besides the suite."""
 
     def repro_command(self) -> str:
         """The repro command without the case's id at its end."""
@@ -83,6 +89,8 @@ class Request:
 
 def run_target(request: Request) -> int:
     """Runs the selected cases on one target and kernel, has them judged, and returns the exit status."""
+    if request.others.names and request.selection.partial:
+        raise PmuvmError("LAYERS joins whole layers: it does not go with CASE or RULE")
     target = suite.find_target(request.target)
     if request.parameters is not None:
         target = dataclasses.replace(target, parameters=tuple(request.parameters.split()))
@@ -94,6 +102,8 @@ def run_target(request: Request) -> int:
     # Booting is cheap compared with the whole catalogue, and isolated cases use a snapshot of their own.
     boot = request.boot or request.isolate or not request.selection.partial
     ready = plan_from_snapshot(target, found, request.module, request.boot_s, boot=boot)
+    subject = layers.Subject(target, found, ready, request.module)
+    others = layers.runnable(request.others, subject)
     if request.shuffle is not None:
         random.Random(request.shuffle).shuffle(cases)
 
@@ -131,14 +141,18 @@ def run_target(request: Request) -> int:
             with session.Session(ready, log, record, alone=request.isolate) as guests:
                 session.run_all(guests, cases, progress.result)
             record({"t": "end"})
+        joined = layers.run(others, subject, out)
     except (PmuvmError, KeyboardInterrupt):
         # No result was judged, so no file may remain that looks like a result.
         for name in PRODUCTS:
             (out / name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
+            (out / layers.KUNIT).rmdir()
+        with contextlib.suppress(OSError):
             out.rmdir()
         raise
-    return suite.report(stream, target, request.selection, out, request.repro_command())
+    again = request.repro_command()
+    return suite.report(stream, target, request.selection, out, again, joined)
 
 
 def _kernel(request: Request, target: suite.Target) -> str:

@@ -22,6 +22,10 @@ STATE = "state"
 """File with the guest's state after its boot, in the session's own folder."""
 
 
+LIE = "/tmp/lie.toml"
+"""File in a guest with the lie that a case receives."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Plan:
     """The data that all boots of a session share."""
@@ -58,6 +62,8 @@ class Session:
         self._stack = contextlib.ExitStack()
         self._guest: guest.Guest | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._told: tuple[guest.Guest | None, str] = (None, "")
+        """The lie that a guest has in its file."""
         self._begun: dict[int, Case] = {}
         """The cases of this boot by the pid of the process that ran them."""
         self.boots = 0
@@ -75,12 +81,20 @@ class Session:
         if self._folder is not None:
             self._folder.cleanup()
 
-    def run(self, case: Case) -> Message:
-        """Runs one case, records its result and returns it. The guest's death is also a result."""
+    def run(self, case: Case, lie: str = "", longest_s: int | None = None) -> Message:
+        """Runs one case, records its result and returns it. The guest's death is also a result.
+
+        `lie`: the TOML text of a lie that the case receives. `longest_s`: a limit of its deadline.
+        """
         vm = self._ready()
         begun = time.monotonic()
+        deadline_s = case.deadline_s(self._plan.slowness)
+        deadline_s = deadline_s if longest_s is None else min(deadline_s, longest_s)
         try:
-            result = vm.case(case.id, case.deadline_s(self._plan.slowness))
+            if lie and (vm, lie) != self._told:
+                vm.put(LIE, lie)
+                self._told = (vm, lie)
+            result = vm.case(case.id, deadline_s, lie=LIE if lie else "")
         except guest.GuestLost as lost:
             self.power_off_now()
             result = {

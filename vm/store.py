@@ -56,14 +56,18 @@ def cache() -> pathlib.Path:
 
 
 @contextlib.contextmanager
-def locked(path: pathlib.Path) -> Iterator[None]:
-    """Holds the lock file `path` (created if missing) against other processes."""
+def locked(path: pathlib.Path) -> Iterator[int]:
+    """Holds the lock file `path` (created if missing) against other processes.
+
+    Yields its descriptor. A child that inherits it (`pass_fds`) keeps the lock while it lives, also if this process is
+    killed.
+    """
     with writing(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = open(path, "w", encoding="ascii")  # noqa: SIM115 - closed below
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        yield lock.fileno()
 
 
 @contextlib.contextmanager

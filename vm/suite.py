@@ -50,6 +50,8 @@ class Target:
     """The kind of the built kernels that have the PMU; None if any kernel may have it."""
     merged: str
     """The target file that the guest reads: the content of the file and its bases."""
+    match: str = ""
+    """A glob of the PMU's name in sysfs."""
 
     def on(self, **options: Any) -> Target:
         """The target on a machine with other options."""
@@ -158,6 +160,7 @@ def _read_target(path: pathlib.Path, _modified_ns: int, _built_ns: int) -> Targe
         arch=table["arch"],
         kind=table["kernel"],
         merged=found["toml"],
+        match=found["match"],
     )
 
 
@@ -190,14 +193,20 @@ def cases(target: Target, selection: Selection) -> list[Case]:
 
 
 def report(
-    stream: pathlib.Path, target: Target, selection: Selection, out: pathlib.Path, again: str
+    stream: pathlib.Path,
+    target: Target,
+    selection: Selection,
+    out: pathlib.Path,
+    again: str,
+    layers: Sequence[str] = (),
 ) -> int:
     """Runs `pmuconf report` on the recorded stream and returns its exit status.
 
-    `again` is the repro command without the case's id at its end.
+    `again` is the repro command without the case's id at its end. `layers` has LAYER=FILE of each other layer.
     """
     argv = [str(binary()), "report", "--stream", str(stream), "--target", str(target.path)]
     argv += ["--profile", selection.profile] if selection.profile else []
+    argv += [word for layer in layers for word in ("--layer", layer)]
     argv += ["--again", again, "--out", str(out)]
     return subprocess.run(argv, timeout=TIMEOUT_S).returncode
 

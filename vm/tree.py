@@ -25,6 +25,8 @@ RECIPE = 1
 OVERLAY = Path("drivers/perf/refpmu")
 """A folder that every tree builds, for a driver and its tests. It is empty at first."""
 IMAGE = "arch/x86/boot/bzImage"
+CCACHE = Path("/usr/lib/ccache")
+"""Debian's folder of compilers that are links to ccache."""
 KEPT_TREES = 8
 """Number of trees of each series: for tests, for lines, for the kinds of vm/kernels, and two from before a change."""
 SOURCES = {".c", ".h", ".inc"}
@@ -37,6 +39,8 @@ class Tree:
 
     path: Path
     log: Path
+    lock: int | None = None
+    """Descriptor of the lock, which make inherits."""
 
     def configure(self, options: str) -> None:
         """Runs tinyconfig with `options`, if these or a Kconfig of the overlay changed."""
@@ -62,6 +66,7 @@ class Tree:
         # A user's make flags and kernel variables must not affect this build.
         ours = ("MAKE", "MFLAGS", "KBUILD")
         env = {k: v for k, v in os.environ.items() if not k.startswith(ours)} | {"LC_ALL": "C"}
+        env |= _compiler_cache(env)
         with open(self.log, "wb") as handle:
             process = subprocess.Popen(
                 argv,
@@ -70,6 +75,9 @@ class Tree:
                 stderr=handle,
                 env=env,
                 process_group=0,
+                # If this process is killed, make continues for a moment. An object of old sources would then be newer
+                # than the sources of the next build.
+                pass_fds=() if self.lock is None else (self.lock,),
             )
             try:
                 status = process.wait(timeout=BUILD_DEADLINE_S)
@@ -107,12 +115,12 @@ def opened(series: str, fragment: str, folder: Path, log: Path) -> Iterator[Tree
     """
     package = source.ensure(series, folder)
     path = folder / _key(package, fragment)
-    with store.locked(lock(path)), store.writing(folder):
+    with store.locked(lock(path)) as held, store.writing(folder):
         if not path.is_dir():
             _create(package, path)
         os.utime(path)
         _prune(package, keep=path)
-        yield Tree(path, log)
+        yield Tree(path, log, held)
 
 
 def update_sources(target: Path, wanted: Mapping[Path, bytes]) -> None:
@@ -214,6 +222,18 @@ def _prune(package: Path, keep: Path) -> None:
         with store.locked_now(lock(old)) as free:
             if free:
                 shutil.rmtree(old, ignore_errors=True)
+
+
+def _compiler_cache(env: Mapping[str, str]) -> dict[str, str]:
+    """Variables with which `gcc` is ccache's: a restored source then costs no compilation. The name of the compiler is
+    part of kbuild's commands, so it must stay the same."""
+    if not CCACHE.is_dir():
+        return {}
+    return {
+        "PATH": f"{CCACHE}:{env.get('PATH', os.defpath)}",
+        "CCACHE_DIR": str(store.cache() / "ccache"),
+        "CCACHE_MAXSIZE": "4G",
+    }
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

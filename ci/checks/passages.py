@@ -19,6 +19,7 @@ from ci.mutation.patch import DIFF_START, KEY_LINE
 MUTANTS = "driver/mutants/"
 FIELD_FOLDERS = (
     "conformance/rules/",
+    "conformance/frozen/",
     "conformance/waivers/",
     "conformance/untested.toml",
     MUTANTS,

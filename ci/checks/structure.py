@@ -17,13 +17,17 @@ SUITE_ROOMS = (*MODEL_ROOMS, "conformance/harness")
 MAY_USE = {
     **{room: MODEL_ROOMS[:place] for place, room in enumerate(MODEL_ROOMS)},
     "conformance/harness": MODEL_ROOMS,
+    "conformance/lies": MODEL_ROOMS,
     "conformance/report": SUITE_ROOMS,
     "conformance/bpf": (),
     "conformance/cases": (*SUITE_ROOMS, "oracle"),
     "conformance/scaffold": (*SUITE_ROOMS, "conformance/report"),
-    "conformance/selftest": (*SUITE_ROOMS, "conformance/report", "conformance/scaffold"),
+    "conformance/selftest": (
+        *SUITE_ROOMS,
+        *("conformance/lies", "conformance/report", "conformance/scaffold"),
+    ),
     "conformance": (
-        *(*SUITE_ROOMS, "conformance/report", "conformance/scaffold"),
+        *(*SUITE_ROOMS, "conformance/lies", "conformance/report", "conformance/scaffold"),
         *("tools/repro", "tools/watch"),
     ),
     "oracle": MODEL_ROOMS,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records the case that last killed each mutant, so that it runs first the next time. It affects no result."""
+"""Records the test that last killed each mutant, so that it runs first the next time. It affects no result."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ci.mutation import patch
 from ci.mutation.patch import Mutant
 from ci.mutation.trial import Trial
 from vm import store
@@ -14,7 +15,7 @@ from vm.suite import Case
 
 
 class Killers:
-    """The case that last killed each patch file's mutant, on any kernel."""
+    """The test of each observer that last killed each patch file's mutant, on any kernel."""
 
     def __init__(self, known: dict[str, str]) -> None:
         self._known = known
@@ -30,16 +31,24 @@ class Killers:
 
     def first(self, mutant: Mutant, cases: Sequence[Case]) -> list[Case]:
         """The same cases, with the killer first."""
-        killer = self._known.get(mutant.path.name)
+        killer = self.last(mutant, patch.SUITE)
         return sorted(cases, key=lambda case: case.id != killer)
+
+    def last(self, mutant: Mutant, observer: str) -> str:
+        """The test of an observer that last killed the mutant; "" if none did."""
+        return self._known.get(_key(mutant, observer), "")
 
     def write(self, trials: Iterable[Trial]) -> None:
         """Adds these records to the file, which other runs may have changed in the meantime."""
-        killed = [done for done in trials if done.killed and done.observer == "cases"]
+        killed = [done for done in trials if done.killed and done.killed_by]
         with store.locked(_path().with_suffix(".lock")):
             known = Killers.read()._known
-            known |= {done.mutant.path.name: done.killed_by[0] for done in killed}
+            known |= {_key(done.mutant, done.observer): done.killed_by[0] for done in killed}
             store.write(_path(), json.dumps(known, indent=1, sort_keys=True).encode())
+
+
+def _key(mutant: Mutant, observer: str) -> str:
+    return mutant.path.name if observer == patch.SUITE else f"{mutant.path.name} {observer}"
 
 
 def _path() -> Path:

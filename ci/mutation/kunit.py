@@ -1,21 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the KUnit suites on mutants: one kernel with the mutant, all suites in one boot."""
+"""Runs the KUnit suites on mutants: one kernel for each mutant.
+
+Guests are faster than builds, so the suites that are likely to kill run first, in boots of their own.
+"""
 
 from __future__ import annotations
 
 import json
-import time
+import shutil
+import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ci import kunit_command
+from ci.judge import MACHINE, built_inputs
 from ci.mutation import patch, trial, workshop
 from ci.mutation.patch import Mutant
-from ci.mutation.trial import Trial
+from ci.mutation.killers import Killers
+from ci.mutation.trial import Goal, Ran, Trial
+from ci.units.inputs import Inputs, driver_inputs
+from vm import store
 from vm.errors import PmuvmError
 from vm.kernel import DEBUG_SUFFIX
 
+SUITES = store.ROOT / "kunit"
 DEADLINE_S = 120
 """Deadline of the suites. A mutant may make them hang."""
 LIMIT_S = 1800
@@ -31,6 +41,15 @@ class KunitResults:
     verdict: str
     cases: dict[str, dict[str, tuple[str, ...]]]
     problems: tuple[str, ...]
+
+    @property
+    def tests(self) -> tuple[Ran, ...]:
+        """The cases that ran."""
+        return tuple(
+            Ran(name, result, rules, f"kunit/{name.partition('.')[0]}_kunit.c")
+            for result, its in self.cases.items()
+            for name, rules in its.items()
+        )
 
     def names(self, result: str, rules: Sequence[str] = ()) -> list[str]:
         """The cases with this result: all of them, or those of `rules`."""
@@ -50,12 +69,21 @@ def read(kernel: str, path: Path) -> KunitResults:
         raise PmuvmError(f"{path}: no KUnit results: {error!r}") from error
 
 
-def run(kernel: str, driver: Path, folder: Path) -> KunitResults:
-    """Runs the suites with the driver in `driver`. PmuvmError if its kernel does not build."""
-    series = kernel.removesuffix(DEBUG_SUFFIX)
-    words = ["--kernel", series, "--driver", str(driver), "--out", str(folder)]
-    words += ["--debug"] if series != kernel else []
-    words += ["--deadline", str(DEADLINE_S)]
+def build(kernel: str, driver: Path, suites: Path, folder: Path) -> Path:
+    """Builds the kernel with the driver in `driver` and the suites in `suites`, and returns the image, in `folder`.
+    PmuvmError if that fails."""
+    words = [*_words(kernel, folder), "--driver", str(driver), "--suites", str(suites)]
+    words += ["--build-only"]
+    status, output = kunit_command.run(words, LIMIT_S, f"KUnit on {kernel}: not built")
+    if status != 0:
+        raise PmuvmError(f"KUnit on {kernel}: {output}")
+    return folder / f"bzImage-{kernel.removesuffix(DEBUG_SUFFIX)}"
+
+
+def boot(kernel: str, image: Path, folder: Path, suite: str = "") -> KunitResults:
+    """Boots an image with all suites, or with one."""
+    words = [*_words(kernel, folder), "--image", str(image), "--deadline", str(DEADLINE_S)]
+    words += ["--filter", suite] if suite else []
     _, output = kunit_command.run(words, LIMIT_S, f"KUnit on {kernel}: not finished")
     results = folder / "results.json"
     if not results.is_file():
@@ -63,22 +91,36 @@ def run(kernel: str, driver: Path, folder: Path) -> KunitResults:
     return read(kernel, results)
 
 
-def decide(mutant: Mutant, clean: KunitResults, ran: KunitResults) -> Trial:
+def _words(kernel: str, folder: Path) -> list[str]:
+    series = kernel.removesuffix(DEBUG_SUFFIX)
+    return ["--kernel", series, "--out", str(folder), *(["--debug"] if series != kernel else [])]
+
+
+def decide(mutant: Mutant, clean: KunitResults, ran: KunitResults, whole: bool = True) -> Trial:
     """Judges one mutant. A case kills it if the case fails, but passes on the clean driver. A report of the kernel
-    kills it too.
+    kills it too. `whole`: all suites ran.
 
     A guest that ends early counts as CRASH, since no report names the case.
     """
     passed = set(clean.names("PASS"))
-    own = [name for name in ran.names("FAIL", mutant.rules) if name in passed]
-    others = [name for name in ran.names("FAIL") if name in passed]
+    tests = ran.tests
+    failed = [test for test in tests if test.result == "FAIL" and test.name in passed]
+    own = [test.name for test in failed if set(test.rules) & set(mutant.rules)]
     reported = ran.verdict == "FAILED" and not ran.names("FAIL")
     reports = [f"(kernel: {line[:SHOWN]})" for line in ran.problems if reported]
-    tried = sum(len(cases) for cases in ran.cases.values())
-    done = Trial(mutant, ran.kernel, "SURVIVED", tried=tried)
-    killers = tuple(own or others or reports)
+    done = Trial(
+        mutant,
+        ran.kernel,
+        "SURVIVED",
+        tried=len(tests),
+        observer=patch.KUNIT,
+        failed_rules=trial.failed_rules(mutant, failed) if "FAIL" in mutant.kill else (),
+        searched=whole and ran.verdict != "NOT_JUDGED",
+        ran=tests,
+    )
+    killers = tuple(own or [test.name for test in failed] or reports)
     if "FAIL" in mutant.kill and killers:
-        strange = bool(others) and not own
+        strange = bool(failed) and not own
         return replace(done, result="KILLED", killed_by=killers, other_rules=strange)
     if ran.verdict == "NOT_JUDGED":
         result = "KILLED" if "CRASH" in mutant.kill else "CRASH"
@@ -91,27 +133,112 @@ def faults(clean: KunitResults) -> list[str]:
     return [f"KUnit on {clean.kernel}: {line}" for line in (*clean.names("FAIL"), *clean.problems)]
 
 
-def judge(
-    kernel: str, mutants: Sequence[Mutant], driver: Path, out: Path, say: Callable[[Trial], None]
-) -> tuple[list[Trial], list[str]]:
-    """Judges all mutants on one kernel, one after the other, since they share a build tree."""
-    clean = run(kernel, driver, out / "clean-kunit" / kernel)
-    print(f"clean driver, KUnit on {kernel}: {len(clean.names('PASS'))} cases", flush=True)
-    trials = []
-    for mutant in mutants:
-        begun = time.monotonic()
-        done = _one(kernel, mutant, driver, out, clean)
-        spent = round(time.monotonic() - begun, 2)
-        trials.append(replace(done, observer="kunit", duration_s=spent))
-        say(trials[-1])
-    return trials, faults(clean)
+def first_suites(mutant: Mutant, clean: KunitResults, killer: str) -> list[str]:
+    """The suites to boot alone before all suites run: that of the last killer, and the one with the most tests of the
+    mutant's rules."""
+    own = Counter(name.partition(".")[0] for name in clean.names("PASS", mutant.rules))
+    likely = [killer.partition(".")[0]] if killer in clean.names("PASS") else []
+    likely += [suite for suite, _ in own.most_common(1)] if mutant.rules else []
+    return list(dict.fromkeys(likely))
 
 
-def _one(kernel: str, mutant: Mutant, driver: Path, out: Path, clean: KunitResults) -> Trial:
-    folder = out / "workshop-kunit"
-    try:
-        copy = workshop.restore(driver, folder)
-        patch.apply(mutant, folder)
-        return decide(mutant, clean, run(kernel, copy, out / mutant.path.stem / f"kunit-{kernel}"))
-    except (patch.PatchError, PmuvmError) as error:
-        return trial.broken(mutant, kernel, str(error))
+class Kunit:
+    """The KUnit suites on one kernel. Mutants are built one after the other in one tree; guests of several run at the
+    same time."""
+
+    def __init__(self, kernel: str, driver: Path, out: Path, say: Callable[[str], None]) -> None:
+        """`say` prints a line. The unmutated driver's image and results are kept below `out`."""
+        self._kernel = kernel
+        self._driver = driver
+        self._out = out
+        self._say = say
+        self._building = threading.Lock()
+        self._clean_lock = threading.Lock()
+        self._clean: dict[str, KunitResults] = {}
+
+    def clean(self, suite: str = "") -> KunitResults:
+        """The results of the unmutated driver: of all suites in one boot, or of one suite alone. They are computed once
+        for the same inputs."""
+        with self._clean_lock:
+            if suite not in self._clean:
+                self._clean[suite] = self._run_clean(suite)
+            return self._clean[suite]
+
+    def faults(self) -> list[str]:
+        """The errors of the unmutated driver, if a mutant was judged."""
+        return [line for found in self._clean.values() for line in faults(found)]
+
+    def judge(self, mutant: Mutant, known: Killers, goal: Goal) -> Trial:
+        """Judges one mutant: by the suites of its rules first, each in a boot of its own, and then by all suites."""
+        clean = self.clean()
+        folder = self._out / mutant.path.stem / f"kunit-{self._kernel}"
+        try:
+            with self._building:
+                shop = self._out / "workshop-kunit"
+                copy = workshop.restore(self._driver, shop)
+                suites = _copy_of_suites(shop) if changes_suites(mutant) else SUITES
+                patch.apply(mutant, shop)
+                image = build(self._kernel, copy, suites, folder)
+            try:
+                for suite in first_suites(mutant, clean, known.last(mutant, patch.KUNIT)):
+                    if goal is Goal.ALL:
+                        break
+                    ran = boot(self._kernel, image, folder, suite)
+                    done = decide(mutant, self.clean(suite), ran, whole=False)
+                    if done.killed and (goal is Goal.KILL or not done.unfailed_rules):
+                        return done
+                return decide(mutant, clean, boot(self._kernel, image, folder))
+            finally:
+                image.unlink(missing_ok=True)
+        except (patch.PatchError, PmuvmError) as error:
+            return replace(trial.broken(mutant, self._kernel, str(error)), observer=patch.KUNIT)
+
+    def _run_clean(self, suite: str) -> KunitResults:
+        """Boots the unmutated driver, unless its results with the same inputs are there."""
+        folder = self._out / "clean-kunit" / self._kernel
+        stamp = folder / "key"
+        key = store.digest(
+            part.encode() for pair in INPUTS.digests(inputs(self._kernel)).items() for part in pair
+        )
+        if not stamp.is_file() or stamp.read_text(encoding="ascii") != key:
+            shutil.rmtree(folder, ignore_errors=True)
+            with self._building:
+                build(self._kernel, self._driver, SUITES, folder)
+            store.write(stamp, key.encode())
+        place = folder / (suite or "all")
+        if not (place / "results.json").is_file():
+            series = self._kernel.removesuffix(DEBUG_SUFFIX)
+            boot(self._kernel, folder / f"bzImage-{series}", place, suite)
+        found = read(self._kernel, place / "results.json")
+        if faults(found):
+            (place / "results.json").unlink()  # A failure is never kept.
+        if not suite:
+            passed = len(found.names("PASS"))
+            self._say(f"clean driver, KUnit on {self._kernel}: {passed} cases")
+        return found
+
+
+def changes_suites(mutant: Mutant) -> bool:
+    """Whether the mutant changes the suites instead of the driver."""
+    return patch.room_of(mutant.path) == SUITES.name
+
+
+def _copy_of_suites(shop: Path) -> Path:
+    """Makes `shop` contain a new copy of the suites."""
+    copy = shop / SUITES.name
+    shutil.rmtree(copy, ignore_errors=True)
+    ignored = shutil.ignore_patterns(patch.FOLDER, "tests", "*.py", "__pycache__")
+    return Path(shutil.copytree(SUITES, copy, ignore=ignored))
+
+
+INPUTS = Inputs()
+
+
+def inputs(kernel: str) -> list[str]:
+    """All that the results of the unmutated driver depend on."""
+    return [
+        *(*driver_inputs(), *MACHINE, *built_inputs(kernel)),
+        *("glob:kunit/*.[ch]", "glob:kunit/pmukunit/*.py", "glob:kunit/vectors/*"),
+        *("file:kunit/Kbuild", "file:kunit/Kconfig", "file:kunit/.kunitconfig"),
+        *("file:vm/tree.py", "file:vm/source.py", "file:vm/leaks.py", "file:ci/kunit_command.py"),
+    ]

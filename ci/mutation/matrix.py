@@ -18,15 +18,9 @@ CLASSES = "classes.toml"
 RESULTS = ("KILLED", "SURVIVED", "CRASH", "TIMEOUT", "BROKEN")
 
 
-def verified_by_kills(rows: Iterable[Row], rules_of: Mapping[str, Sequence[str]]) -> set[str]:
-    """The rules that a mutant names and that a case of theirs verified by killing it. `rules_of`: rules by case."""
-    return {
-        rule
-        for row in rows
-        if row["result"] == "KILLED"
-        for rule in row["rules"]
-        if row["observer"] == "kunit" or any(rule in rules_of.get(c, ()) for c in row["killed_by"])
-    }
+def verified_by_kills(rows: Iterable[Row]) -> set[str]:
+    """The rules that a mutant names and that a test of theirs verified by killing it."""
+    return {rule for row in rows if row["result"] == "KILLED" for rule in row["failed_rules"]}
 
 
 def page(
@@ -41,7 +35,7 @@ def page(
         results = Counter(row["result"] for row in rows if _side(row) == where)
         lines.append(f"- {where}: {results['KILLED']} of {results.total()} killed")
     lines += ["", *_classes(rows, titles), "", "## Not killed", ""]
-    alive = [row for row in rows if row["result"] != "KILLED"]
+    alive = [row for row in rows if "KILLED" not in (row["result"], row["verdict"])]
     for row in alive:
         why = row["detail"] or f"rules {', '.join(row['rules']) or 'not named'}"
         lines.append(f"- {row['id']} ({row['file']}) on {_side(row)}: {row['result']}, {why}")
@@ -50,7 +44,7 @@ def page(
 
 
 def _side(row: Row) -> str:
-    return f"{row['kernel']}, KUnit" if row["observer"] == "kunit" else f"{row['kernel']}, cases"
+    return f"{row['kernel']}, {row['observer']}"
 
 
 def _sides(rows: Iterable[Row]) -> list[str]:
@@ -82,7 +76,7 @@ def _rules(
 ) -> list[str]:
     """The number of rules that a kill verified, and the other rules by reason; the longest list is last."""
     every = {rule for rules in rules_of.values() for rule in rules}
-    proven = verified_by_kills(rows, rules_of) & every
+    proven = verified_by_kills(rows) & every
     named = {rule for row in rows for rule in row["rules"]} & every
     groups: dict[str, list[str]] = defaultdict(list)
     for rule in sorted(named - proven):
@@ -93,7 +87,7 @@ def _rules(
         "## Rules without a killed mutant",
         "",
         f"{len(every)} rules have cases. For {len(proven)} of them, a case of the rule killed a mutant. "
-        "A run stops at the first kill of each mutant; `python3 -m ci.mutants --all` runs all cases.",
+        "With `python3 -m ci.mutants --rules` a run stops when each rule of a mutant was failed, not at its first kill.",
         "",
         "| rules | reason | which |",
         "|---|---|---|",

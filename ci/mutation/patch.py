@@ -8,9 +8,10 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from vm import store
 from vm.kernel import DEBUG_SUFFIX
 
-KEYS = ("Id", "Class", "Rules", "After", "Target", "Kernels", "Kill", "Observers")
+KEYS = ("Id", "Class", "Rules", "After", "Target", "Kernels", "Kill", "Observers", "Harness")
 KEY_LINE = re.compile(rf"^({'|'.join(KEYS)}):(.*)$")
 DIFF_START = re.compile(r"^(diff |Index: |--- )")
 TOUCHED = re.compile(r"^(?:---|\+\+\+) ([^\t\n]+)", re.M)
@@ -19,7 +20,17 @@ NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 LEADING_ID = re.compile(r"^M\d+-\d+")
 DEFAULT_TARGET = "refpmu"
 KILLS = ("FAIL", "CRASH", "TIMEOUT")
-OBSERVERS = ("cases", "kunit")
+UNIT, FUZZ, KUNIT, SUITE = "unit", "fuzz", "kunit", "suite"
+OBSERVERS = (UNIT, FUZZ, KUNIT, SUITE)
+"""The observers, the cheapest first: the unit tests of the driver, a fuzz harness, KUnit, the cases of the suite."""
+ON_HOST = (UNIT, FUZZ)
+"""The observers that need no guest."""
+SYNONYMS = {"cases": SUITE}
+"""Old names of observers, which lint refuses."""
+HARNESS = re.compile(r"^[a-z][a-z_]*$")
+FOLDER = "mutants"
+ROOMS = ("driver", "conformance", "kunit", "oracle")
+"""The folders of the project that have a folder of mutants."""
 APPLY_LIMIT_S = 60
 
 
@@ -41,8 +52,24 @@ class Mutant:
     text: str
     remarks: tuple[str, ...]
     target: str = DEFAULT_TARGET
-    observers: tuple[str, ...] = ("cases",)
-    """Who must kill it: the suite's cases, the KUnit suites, or both."""
+    observers: tuple[str, ...] = (SUITE,)
+    """Who must kill it, the cheapest first: each of them, or (any_of) one of them."""
+    any_of: bool = False
+    harness: str = ""
+    """The fuzz harness that must detect it; "" without the observer FUZZ."""
+    diff: str = ""
+    """The patch without its header."""
+
+    @property
+    def needs_guest(self) -> bool:
+        """Whether a guest must run for one of its observers."""
+        return any(observer not in ON_HOST for observer in self.observers)
+
+    @property
+    def content(self) -> str:
+        """All that decides about the mutant. Class, After and the description do not."""
+        headers = (self.rules, self.target, self.kernels, self.kill, self.observers)
+        return "\n".join([repr((*headers, self.any_of, self.harness)), self.diff])
 
     def wants(self, kernel: str) -> bool:
         """Whether it must be killed on `kernel`. A debug kernel is only for mutants that need one."""
@@ -77,11 +104,9 @@ def read(path: Path) -> Mutant:
     for result in kill:
         if result not in KILLS:
             raise PatchError(f"{path}: Kill: '{result}' must be one of {', '.join(KILLS)}")
-    observers = _words(values.get("Observers", "cases"))
-    for observer in observers:
-        if observer not in OBSERVERS:
-            known = ", ".join(OBSERVERS)
-            raise PatchError(f"{path}: Observers: '{observer}' must be one of {known}")
+    observers, any_of = _observers(path, values)
+    if room_of(path) == KUNIT and observers != (KUNIT,):
+        raise PatchError(f"{path}: Observers: must be {KUNIT} for a change of {KUNIT}/")
     return Mutant(
         id=values.get("Id") or _id_of(path),
         path=path,
@@ -94,7 +119,45 @@ def read(path: Path) -> Mutant:
         remarks=() if rules else ("its header names no rules: all cases are tried",),
         target=values.get("Target", DEFAULT_TARGET),
         observers=observers,
+        any_of=any_of,
+        harness=_harness(path, values, observers),
+        diff=diff,
     )
+
+
+def _observers(path: Path, values: dict[str, str]) -> tuple[tuple[str, ...], bool]:
+    """The observers in the order of OBSERVERS, and whether one of them is enough."""
+    words = _words(values.get("Observers", SUITE))
+    quantifier = words[0] if words[0] in ("any", "all") else ""
+    named = {SYNONYMS.get(word, word) for word in words[1 if quantifier else 0 :]}
+    for observer in sorted(named - set(OBSERVERS)):
+        known = ", ".join(OBSERVERS)
+        raise PatchError(f"{path}: Observers: '{observer}' must be one of {known}")
+    if not named or (quantifier and len(named) < 2):
+        raise PatchError(f"{path}: Observers: '{quantifier}' must be followed by two observers")
+    return tuple(each for each in OBSERVERS if each in named), quantifier == "any"
+
+
+def _harness(path: Path, values: dict[str, str], observers: tuple[str, ...]) -> str:
+    harness = values.get("Harness", "")
+    if (FUZZ in observers) != bool(harness):
+        raise PatchError(f"{path}: Harness: must be set for the observer {FUZZ}, and only then")
+    if harness and not HARNESS.match(harness):
+        raise PatchError(f"{path}: Harness: '{harness}' is not the name of a harness")
+    return harness
+
+
+def has_old_observer(mutant: Mutant) -> bool:
+    """Whether the header uses an old name of an observer."""
+    header, _ = _split(mutant.path, mutant.path.read_text(encoding="utf-8"))
+    words = _words(_values(mutant.path, header)[0].get("Observers", ""))
+    return any(word in SYNONYMS for word in words)
+
+
+def touched(mutant: Mutant) -> tuple[str, ...]:
+    """The files that the mutant changes, relative to the project, each once."""
+    names = [name.partition("/")[2] for name in TOUCHED.findall(mutant.diff)]
+    return tuple(dict.fromkeys(name for name in names if name and not name.startswith("dev/")))
 
 
 def _split(path: Path, whole: str) -> tuple[list[str], str]:
@@ -131,29 +194,44 @@ def _id_of(path: Path) -> str:
     return match.group(0) if match else path.stem
 
 
+def room_of(path: Path) -> str:
+    """The folder of the project that a patch may change: the one that its folder FOLDER is in, or else the driver."""
+    if path.is_absolute() and path.is_relative_to(store.ROOT):
+        parts = path.relative_to(store.ROOT).parts
+        if FOLDER in parts[1:]:
+            return "/".join(parts[: parts.index(FOLDER, 1)])
+    return "driver"
+
+
 def _check_touched(path: Path, diff: str) -> None:
-    touched = [name for name in TOUCHED.findall(diff) if name != "/dev/null"]
-    if not touched:
+    touched_files = [name for name in TOUCHED.findall(diff) if name != "/dev/null"]
+    if not touched_files:
         raise PatchError(f"{path}: not a patch: it names no file")
-    for name in touched:
-        parts = name.split("/")[1:]  # without a/ or b/
-        if len(parts) < 2 or parts[0] != "driver" or ".." in parts:
-            raise PatchError(f"{path}: changes {name}, which is not in driver/")
+    room = room_of(path)
+    for name in touched_files:
+        inside = name.partition("/")[2]  # without a/ or b/
+        if not inside.startswith(f"{room}/") or ".." in inside.split("/"):
+            raise PatchError(f"{path}: changes {name}, which is not in {room}/")
 
 
-def collect(folder: Path) -> tuple[list[Mutant], list[PatchError]]:
-    """The mutants in a folder and below it, in the order of their files' names, and the errors of the patches that have
-    none."""
+def collect(*folders: Path) -> tuple[list[Mutant], list[PatchError]]:
+    """The mutants in folders and below them, in the order of their files' names, and the errors of the patches that
+    have none."""
     mutants: list[Mutant] = []
     errors: list[PatchError] = []
     owners: dict[str, Path] = {}
-    for path in sorted(folder.rglob("*.patch"), key=lambda path: path.name):
+    changes: dict[tuple[str, str], Path] = {}
+    found = [path for folder in folders for path in folder.rglob("*.patch")]
+    for path in sorted(found, key=lambda path: path.name):
         try:
             mutant = read(path)
             if mutant.id in owners:
                 raise PatchError(
                     f"{path}: Id {mutant.id} is also the id of {owners[mutant.id].name}"
                 )
+            same = changes.setdefault((mutant.target, mutant.diff), path)
+            if same != path:
+                raise PatchError(f"{path}: {same.name} has the same change and the same target")
         except PatchError as error:
             errors.append(error)
             continue
@@ -162,8 +240,13 @@ def collect(folder: Path) -> tuple[list[Mutant], list[PatchError]]:
     return mutants, errors
 
 
+def folders(root: Path) -> list[Path]:
+    """The folders of the project's own mutants."""
+    return [root / room / FOLDER for room in ROOMS]
+
+
 def apply(mutant: Mutant, folder: Path) -> None:
-    """Patches the copy of the driver in `folder`/driver. PatchError if the patch does not apply."""
+    """Patches the copy of the project's sources in `folder`. PatchError if the patch does not apply."""
     command = ["patch", "-p1", "--fuzz=0", "--force", "--no-backup-if-mismatch", "-r", "-"]
     try:
         done = subprocess.run(

@@ -6,8 +6,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 
-from ci.mutation.patch import Mutant
+from ci.mutation.patch import SUITE, Mutant
 from vm.channel import Message
 from vm.suite import Case
 
@@ -21,9 +22,27 @@ Run = Callable[[Case], str]
 """Runs one case and returns its result."""
 
 
+class Goal(Enum):
+    """When a trial ends."""
+
+    KILL = "at the first test that kills"
+    RULES = "when each rule that the mutant names was failed"
+    ALL = "after all tests"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A test that ran on a mutant: its name, its result, the rules that it verifies, and its source file."""
+
+    name: str
+    result: str
+    rules: tuple[str, ...] = ()
+    file: str = ""
+
+
 @dataclass(frozen=True)
 class Trial:
-    """The result of one mutant on one kernel."""
+    """The result of one mutant with one observer on one kernel (`host`, if the observer needs none)."""
 
     mutant: Mutant
     kernel: str
@@ -33,12 +52,24 @@ class Trial:
     detail: str = ""
     duration_s: float = 0.0
     tried: int = 0
-    observer: str = "cases"
+    observer: str = SUITE
+    failed_rules: tuple[tuple[str, str], ...] = ()
+    """The rules that the mutant names and that a test failed: rule and first such test."""
+    searched: bool = False
+    """Whether all tests of the rules that are not in failed_rules ran."""
+    ran: tuple[Ran, ...] = ()
+    """The tests that ran. It is empty for a recorded kill."""
 
     @property
     def killed(self) -> bool:
-        """Whether the suite caught the mutant."""
+        """Whether the observer caught the mutant."""
         return self.result == "KILLED"
+
+    @property
+    def unfailed_rules(self) -> tuple[str, ...]:
+        """The rules that the mutant names and that no test failed."""
+        failed = {rule for rule, _ in self.failed_rules}
+        return tuple(rule for rule in self.mutant.rules if rule not in failed)
 
     def continued_by(self, later: Trial) -> Trial:
         """This trial, continued by a later one with other cases. The later one decides."""
@@ -50,7 +81,18 @@ class Trial:
             detail="; ".join(text for text in (self.detail, later.detail) if text),
             other_rules=killed,
             tried=self.tried + later.tried,
+            searched=self.searched,
+            ran=(*self.ran, *later.ran),
         )
+
+
+def failed_rules(mutant: Mutant, failed: Sequence[Ran]) -> tuple[tuple[str, str], ...]:
+    """The rules that the mutant names, each with the first of the `failed` tests that verifies it."""
+    found: dict[str, str] = {}
+    for test in failed:
+        for rule in test.rules:
+            found.setdefault(rule, test.name)
+    return tuple((rule, found[rule]) for rule in mutant.rules if rule in found)
 
 
 def complaints(messages: Sequence[Message]) -> list[str]:
@@ -72,37 +114,48 @@ def broken(mutant: Mutant, kernel: str, why: str) -> Trial:
     return Trial(mutant, kernel, "BROKEN", detail=why)
 
 
-def run_until_kill(
+def run_until(
+    goal: Goal,
     mutant: Mutant,
     kernel: str,
     cases: Sequence[Case],
     run: Run,
     clean: Callable[[Case], bool],
-    every: bool,
 ) -> Trial:
-    """Runs `cases` on a mutant until one kills it, or all of them if `every`.
+    """Runs `cases` on a mutant until the goal is reached. Goal.RULES: after a kill, only cases of rules that were not
+    failed yet.
 
     A result counts only if the unmutated driver passes the case. `clean` runs the case for that.
     """
     killed_by: list[str] = []
+    failed: list[Ran] = []
     lost: list[tuple[str, str]] = []
     unfit: list[str] = []
-    tried = 0
+    ran: list[Ran] = []
+    left = set(mutant.rules) & {rule for case in cases for rule in case.rules}
+    searched = True
     for case in cases:
+        if killed_by and goal is not Goal.ALL:
+            if goal is Goal.KILL or not left:
+                searched = searched and not left & set(case.rules)
+                continue
+            if not left & set(case.rules):
+                continue
+        if len(lost) == DEATHS:
+            searched = False
+            break
         result = run(case)
-        tried += 1
+        ran.append(Ran(case.id, result, case.rules, case.file))
         if result in FINE or not clean(case):
             continue
         if result in mutant.kill:
             killed_by.append(case.id)
-            if not every:
-                break
+            failed.append(ran[-1])
+            left -= set(case.rules)
         if result == "BROKEN":
             unfit.append(case.id)
         if result in LOST:
             lost.append((result, case.id))
-            if len(lost) == DEATHS:
-                break
     apart = [(result, name) for result, name in lost if result not in mutant.kill]
     verdict = "KILLED" if killed_by else apart[0][0] if apart else "SURVIVED"
     details = [f"{result} in {name}" for result, name in apart]
@@ -114,7 +167,10 @@ def run_until_kill(
         verdict,
         killed_by=tuple(killed_by),
         detail="; ".join(details),
-        tried=tried,
+        tried=len(ran),
+        failed_rules=failed_rules(mutant, failed),
+        searched=searched,
+        ran=tuple(ran),
     )
 
 

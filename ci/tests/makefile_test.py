@@ -57,6 +57,11 @@ def test_packages_for_another_architecture_are_installed_only_on_request() -> No
     assert line == "ci/install-deps: unknown ARCH 'vax'; known: amd64, arm64"
 
 
+def test_layers_variable_selects_layers() -> None:
+    assert "--layers 'suite,kunit'" in make("-n", "run", "LAYERS=suite,kunit").stdout
+    assert "--layers" not in make("-n", "run").stdout
+
+
 def test_boot_variable_requests_a_boot() -> None:
     assert "--boot" in make("-n", "run", "RULE=CNT-007", "BOOT=1").stdout
     assert "--boot" not in make("-n", "run", "RULE=CNT-007").stdout

@@ -171,9 +171,10 @@ def conformant(name: str, **changed: object) -> str:
     """A shell script that replaces a run and writes these results."""
     results = {
         "verdict": "CONFORMANT",
-        "reason": "all 9 MUST rules judged here passed",
+        "reason": "9 MUST rules passed, judged by the suite alone",
         "target": name,
         "profile": "",
+        "kernel": "6.12",
         "release": "6.12.0",
         "arch": "x86_64",
         "rules": [],

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from ci import mutants
-from ci.mutation import kunit, patch, report, trial, workshop
+from ci.mutation import kunit, patch, report, rule_evidence, trial, workshop
 from ci.mutation.killers import Killers
 from ci.mutation.kunit import KunitResults
 from ci.mutation.patch import Mutant, PatchError
-from ci.mutation.trial import Clean, Trial
+from ci.mutation.trial import Clean, Goal, Ran, Trial
 from vm.channel import Message
 from vm.errors import PmuvmError
 from vm.suite import Case
@@ -124,7 +124,17 @@ def test_patch_without_header_runs_all_cases_and_has_a_remark(tmp_path: Path) ->
             HEADER.replace("FAIL,", "LOSE,") + DIFF,
             "Kill: 'LOSE' must be one of FAIL, CRASH, TIMEOUT",
         ),
-        (HEADER + "Observers: cases, me\n" + DIFF, "Observers: 'me' must be one of cases, kunit"),
+        (
+            HEADER + "Observers: suite, me\n" + DIFF,
+            "Observers: 'me' must be one of unit, fuzz, kunit, suite",
+        ),
+        (HEADER + "Observers: any suite\n" + DIFF, "'any' must be followed by two observers"),
+        (HEADER + "Observers: fuzz\n" + DIFF, "Harness: must be set for the observer fuzz"),
+        (HEADER + "Harness: period\n" + DIFF, "Harness: must be set for the observer fuzz"),
+        (
+            HEADER + "Observers: fuzz\nHarness: ../x\n" + DIFF,
+            "Harness: '../x' is not the name of a harness",
+        ),
         (HEADER.replace("C01", "") + DIFF, ":2: Class: has no value"),
         (HEADER + "Id: M02-1\n" + DIFF, "Id: occurs twice"),
         (HEADER, "not a patch: no line starts a diff"),
@@ -176,13 +186,16 @@ def test_patch_with_old_context_does_not_apply(tmp_path: Path) -> None:
 
 
 def test_every_mutant_is_readable_and_applies(tmp_path: Path) -> None:
-    found, errors = patch.collect(mutants.DRIVER / "mutants")
+    found, errors = patch.collect(*patch.folders(mutants.ROOT))
     assert not errors
-    assert len(found) >= 12
+    assert {patch.room_of(each.path) for each in found} == set(patch.ROOMS)
     for each in found:
         assert each.path.name.startswith(f"{each.id}-")
         assert each.rules and each.failure_class and each.text
-        workshop.restore(mutants.DRIVER, tmp_path / "copy")
+        for name in patch.touched(each):
+            copy = tmp_path / "copy" / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes((mutants.ROOT / name).read_bytes())
         patch.apply(each, tmp_path / "copy")
 
 
@@ -208,12 +221,12 @@ CASES = [case("A.One", "CNT-001"), case("A.Two", "CNT-001"), case("B.Three", "CN
 
 
 def hunted(
-    results: dict[str, str], wanted: Mutant, every: bool = False, unclean: str = ""
+    results: dict[str, str], wanted: Mutant, goal: Goal = Goal.KILL, unclean: str = ""
 ) -> Trial:
     def run(tried: Case) -> str:
         return results.get(tried.id, "PASS")
 
-    return trial.run_until_kill(wanted, "6.12", CASES, run, lambda c: c.id != unclean, every)
+    return trial.run_until(goal, wanted, "6.12", CASES, run, lambda c: c.id != unclean)
 
 
 def test_the_first_failing_case_kills() -> None:
@@ -222,8 +235,43 @@ def test_the_first_failing_case_kills() -> None:
 
 
 def test_all_cases_run_when_asked_for() -> None:
-    done = hunted({"A.Two": "FAIL", "B.Three": "FAIL"}, mutant(), every=True)
+    done = hunted({"A.Two": "FAIL", "B.Three": "FAIL"}, mutant(), Goal.ALL)
     assert (done.killed_by, done.tried) == (("A.Two", "B.Three"), 3)
+
+
+BOTH_RULES = ("CNT-001", "CNT-002")
+
+
+def test_run_for_all_rules_ends_when_each_rule_was_failed() -> None:
+    results = {"A.One": "FAIL", "A.Two": "FAIL", "B.Three": "FAIL"}
+    done = hunted(results, mutant(rules=BOTH_RULES), Goal.RULES)
+    assert done.killed_by == ("A.One", "B.Three")
+    assert done.failed_rules == (("CNT-001", "A.One"), ("CNT-002", "B.Three"))
+    assert (done.unfailed_rules, done.searched, done.tried) == ((), True, 2)
+
+
+def test_first_kill_leaves_the_other_rules_unsearched() -> None:
+    done = hunted({"A.One": "FAIL", "B.Three": "FAIL"}, mutant(rules=BOTH_RULES))
+    assert (done.killed_by, done.failed_rules) == (("A.One",), (("CNT-001", "A.One"),))
+    assert (done.unfailed_rules, done.searched) == (("CNT-002",), False)
+
+
+def test_rule_that_no_case_failed_is_reported() -> None:
+    done = hunted({"A.One": "FAIL"}, mutant(rules=BOTH_RULES), Goal.RULES)
+    assert (done.unfailed_rules, done.searched, done.tried) == (("CNT-002",), True, 2)
+    assert rule_evidence.unfailed([done]) == [("M1-1", "CNT-002")]
+    lines = report.summary([done], [], [], rules=True).splitlines()
+    assert lines[0] == "M1-1: rule CNT-002: not failed by this mutant"
+    by_other = replace(done, kernel="6.1", failed_rules=(("CNT-002", "B.Three"),))
+    assert rule_evidence.unfailed([done, by_other]) == []
+    assert rule_evidence.unfailed([replace(done, searched=False)]) == []
+
+
+def test_evidence_of_a_rule_names_mutant_observer_test_and_kernel(tmp_path: Path) -> None:
+    done = hunted({"B.Three": "FAIL"}, mutant(rules=BOTH_RULES))
+    rule_evidence.write([done, replace(done, result="CRASH")], tmp_path / "rules.json")
+    entry = {"mutant": "M1-1", "observer": "suite", "test": "B.Three", "kernel": "6.12"}
+    assert json.loads((tmp_path / "rules.json").read_text()) == {"CNT-002": [entry]}
 
 
 @pytest.mark.parametrize("result", ["PASS", "SKIP", "WAIVED", "BROKEN", "NOT_RUN"])
@@ -272,18 +320,8 @@ def test_last_killer_runs_first_without_effect_on_the_result(
 
 def test_no_case_runs_after_three_lost_guests() -> None:
     cases = [case(f"A.{i}", "CNT-001") for i in range(9)]
-    done = trial.run_until_kill(
-        mutant(), "6.12", cases, lambda c: "TIMEOUT", lambda c: True, every=False
-    )
+    done = trial.run_until(Goal.KILL, mutant(), "6.12", cases, lambda c: "TIMEOUT", lambda c: True)
     assert (done.result, done.tried) == ("TIMEOUT", 3)
-
-
-def test_kill_by_other_rules_is_marked() -> None:
-    first = Trial(mutant(), "6.12", "SURVIVED", tried=2)
-    later = Trial(mutant(), "6.12", "KILLED", killed_by=("B.Three",), tried=1)
-    joined = first.continued_by(later)
-    assert (joined.result, joined.other_rules, joined.tried) == ("KILLED", True, 3)
-    assert "other rules" in report.line(joined)
 
 
 def test_crash_remains_the_result_if_the_other_cases_pass() -> None:
@@ -332,9 +370,55 @@ def of_kunit(tried: KunitResults, *kill: str, clean: KunitResults = ran()) -> Tr
 
 
 def test_observers_are_read(tmp_path: Path) -> None:
-    assert patch.read(written(tmp_path, HEADER + DIFF)).observers == ("cases",)
-    both = patch.read(written(tmp_path, HEADER + "Observers: cases, kunit\n" + DIFF))
-    assert both.observers == ("cases", "kunit")
+    assert patch.read(written(tmp_path, HEADER + DIFF)).observers == ("suite",)
+    both = patch.read(written(tmp_path, HEADER + "Observers: suite, kunit\n" + DIFF))
+    assert (both.observers, both.any_of) == (("kunit", "suite"), False)
+    text = HEADER + "Observers: any suite, unit, fuzz\nHarness: period\n" + DIFF
+    one_of = patch.read(written(tmp_path, text))
+    assert (one_of.observers, one_of.any_of) == (("unit", "fuzz", "suite"), True)
+    assert one_of.harness == "period"
+
+
+def test_old_name_of_the_suite_is_read_and_found(tmp_path: Path) -> None:
+    old = patch.read(written(tmp_path, HEADER + "Observers: cases, kunit\n" + DIFF))
+    assert (old.observers, patch.has_old_observer(old)) == (("kunit", "suite"), True)
+    new = patch.read(written(tmp_path, HEADER + "Observers: suite, kunit\n" + DIFF))
+    assert not patch.has_old_observer(new)
+
+
+def test_same_change_for_the_same_target_is_an_error(tmp_path: Path) -> None:
+    written(tmp_path, HEADER + DIFF)
+    other = HEADER.replace("M01-1", "M01-2")
+    written(tmp_path, other + DIFF, "M01-2-b.patch")
+    written(tmp_path, "Target: refpmu_little\n" + other.replace("-2", "-3") + DIFF, "M01-3-c.patch")
+    found, errors = patch.collect(tmp_path)
+    assert [m.id for m in found] == ["M01-1", "M01-3"]
+    assert "M01-1-what.patch has the same change and the same target" in str(errors[0])
+
+
+def test_content_of_a_mutant_has_no_description(tmp_path: Path) -> None:
+    first = patch.read(written(tmp_path, HEADER + DIFF))
+    for old, new, same in (
+        ("in a sentence", "in other words", True),
+        ("Class: C01", "Class: C02", True),
+        ("CNT-007, CNT-008", "CNT-007", False),
+        ("Kill: FAIL, CRASH", "Kill: FAIL", False),
+    ):
+        changed = patch.read(written(tmp_path, HEADER.replace(old, new) + DIFF))
+        assert (changed.content == first.content) == same, old
+    changed = patch.read(written(tmp_path, HEADER + DIFF.replace("TWO", "2")))
+    assert changed.content != first.content
+
+
+def test_patch_may_change_only_the_folder_that_its_mutants_are_in() -> None:
+    for name, room in (
+        ("driver/mutants/counters/C01-x.patch", "driver"),
+        ("oracle/mutants/I01-x.patch", "oracle"),
+        ("conformance/mutants/J01-x.patch", "conformance"),
+        ("kunit/mutants/Y01-x.patch", "kunit"),
+    ):
+        assert patch.room_of(mutants.ROOT / name) == room
+    assert patch.room_of(Path("/elsewhere/mutants/x.patch")) == "driver"
 
 
 def test_a_kunit_case_of_its_rules_kills_before_others() -> None:
@@ -378,37 +462,6 @@ def test_invalid_kunit_results_are_a_one_line_error(tmp_path: Path) -> None:
 
 KILLED = Trial(mutant(), "6.12", "KILLED", killed_by=("A.One",))
 SURVIVED = Trial(mutant(), "6.12", "SURVIVED")
-UNTRIED = trial.broken(mutant(), "6.12", "does not build")
-
-
-@pytest.mark.parametrize(
-    ("trials", "errors", "faults", "expected"),
-    [
-        ([KILLED], [], [], 0),
-        ([KILLED, SURVIVED], [], [], 1),
-        ([KILLED, replace(SURVIVED, result="CRASH")], [], [], 1),
-        ([KILLED, UNTRIED], [], [], 2),
-        ([SURVIVED, UNTRIED], [], [], 1),
-        ([KILLED], ["bad.patch: no patch"], [], 2),
-        ([KILLED], [], ["A.One on 6.12: FAIL"], 2),
-        ([SURVIVED], [], ["A.One on 6.12: FAIL"], 2),
-        ([], [], [], 2),
-    ],
-)
-def test_the_status_is_0_only_if_all_are_killed(
-    trials: list[Trial], errors: list[str], faults: list[str], expected: int
-) -> None:
-    assert report.status(trials, errors, faults) == expected
-
-
-def test_totals_count_survivors_as_failed(tmp_path: Path) -> None:
-    out = tmp_path / "results.json"
-    report.write([KILLED, SURVIVED, UNTRIED], ["bad.patch: no patch"], [], 1, out)
-    figures = json.loads(out.read_text())
-    assert (figures["killed"], figures["total"]) == (1, 4)
-    assert figures["totals"] == {"cases": 5, "passed": 1, "failed": 3, "skipped": 1}
-    assert [m["result"] for m in figures["mutants"]] == ["KILLED", "SURVIVED", "BROKEN"]
-    assert figures["mutants"][0]["killed_by"] == ["A.One"]
 
 
 @pytest.mark.parametrize("name", ["empty", "missing"])

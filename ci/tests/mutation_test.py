@@ -16,10 +16,11 @@ from ci.mutation.trial import Trial
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PLAIN = Mutant("M1-1", Path("M1-1-x.patch"), "C01", ("CNT-001",), "", (), ("FAIL",), "t", ())
+FIRST = Trial(PLAIN, "6.12", "KILLED", killed_by=("A.One",))
 RULES = ("CNT-001", "CNT-002", "ABI-001", "ABI-002")
 REASONS = """
 [[exempt]]
-areas = ["ABI"]
+rules = ["ABI-001"]
 reason = "perf's own"
 
 [[exempt]]
@@ -64,32 +65,32 @@ def test_invalid_part_is_a_one_line_error(
     assert f"argument {given[0]}: invalid" in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_only_a_case_of_the_rule_verifies_it_by_a_kill() -> None:
+def test_only_a_test_of_the_rule_verifies_it_by_a_kill() -> None:
     mutant = replace(PLAIN, rules=("CNT-001", "CNT-002"))
-    rules_of = {"A.One": ("CNT-001",), "A.Other": ("ABI-001",)}
-    killed = Trial(mutant, "6.12", "KILLED", killed_by=("A.One",))
+    failed = (("CNT-001", "A.One"),)
+    killed = Trial(mutant, "6.12", "KILLED", killed_by=("A.One",), failed_rules=failed)
     for done, expected in (
         (killed, {"CNT-001"}),
-        (replace(killed, killed_by=("A.Other",)), set()),
+        (replace(killed, failed_rules=()), set()),
         (replace(killed, result="SURVIVED"), set()),
-        (replace(killed, observer="kunit"), set(mutant.rules)),
+        (replace(killed, observer="kunit"), {"CNT-001"}),
     ):
-        assert matrix.verified_by_kills(report.rows([done]), rules_of) == expected
+        assert matrix.verified_by_kills(report.rows([done])) == expected
 
 
 def test_page_has_classes_survivors_and_rules_without_a_kill() -> None:
     trials = [
-        Trial(PLAIN, "6.12", "KILLED", killed_by=("A.One",)),
+        replace(FIRST, failed_rules=(("CNT-001", "A.One"),)),
         Trial(replace(PLAIN, id="M2-1", rules=("CNT-002",)), "6.12", "SURVIVED"),
     ]
     rules_of = {"A.One": ("CNT-001",), "A.Two": ("CNT-002", "ABI-001"), "A.Three": ("ABI-002",)}
     trials += [replace(trials[0], observer="kunit"), replace(trials[0], kernel="6.1")]
     reasons, titles = {"ABI-001": "perf's own"}, {"C01": "sums"}
     page = matrix.page(report.rows(trials), rules_of, reasons, titles)
-    assert "- 6.12, cases: 1 of 2 killed\n- 6.12, KUnit: 1 of 1 killed\n- 6.1, cases: 1" in page
+    assert "- 6.12, suite: 1 of 2 killed\n- 6.12, kunit: 1 of 1 killed\n- 6.1, suite: 1" in page
     assert "| C01 | sums | 1/2 | 1/1 | 1/1 | 1 |  |  |  |" in page
     assert "| all |  | 1/2 | 1/1 | 1/1 | 1 |  |  |  |" in page
-    assert "- M2-1 (M1-1-x.patch) on 6.12, cases: SURVIVED, rules CNT-002\n" in page
+    assert "- M2-1 (M1-1-x.patch) on 6.12, suite: SURVIVED, rules CNT-002\n" in page
     assert "another rule killed the mutant first, or none did | CNT-002 |\n" in page
     assert "| 1 | perf's own | ABI-001 |\n" in page
     assert "| 1 | no mutant of these runs names it | ABI-002 |\n" in page
@@ -106,10 +107,9 @@ def test_complete_run_keeps_the_rows_of_other_kernels(tmp_path: Path) -> None:
     assert matrix.add_rows_of_other_kernels(old, tmp_path, whole=True) == [*old, *new]
 
 
-def test_reasons_cover_areas_and_rules(tmp_path: Path) -> None:
-    reasons, single = exempt_rules.read(written(tmp_path, REASONS), RULES)
+def test_reasons_are_for_single_rules(tmp_path: Path) -> None:
+    reasons = exempt_rules.read(written(tmp_path, REASONS), RULES)
     assert reasons == {"ABI-001": "perf's own", "ABI-002": "another", "CNT-002": "another"}
-    assert single == {"ABI-002", "CNT-002"}
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,13 @@ def test_reasons_cover_areas_and_rules(tmp_path: Path) -> None:
     [
         ("x", "exempt_rules.toml: "),
         ("[other]\n", "unknown key 'other'"),
-        ('[[exempt]]\nrules = ["CNT-001"]\n', "an entry needs areas or rules, and a reason"),
-        ('[[exempt]]\nreason = "r"\n', "an entry needs areas or rules, and a reason"),
-        ('[[exempt]]\nareas = ["XY"]\nreason = "r"\n', "no area 'XY'"),
-        ('[[exempt]]\nrules = ["CNT-009"]\nreason = "r"\n', "no active rule with cases 'CNT-009'"),
+        ('[[exempt]]\nrules = ["CNT-001"]\n', "an entry needs rules and a reason"),
+        ('[[exempt]]\nreason = "r"\n', "an entry needs rules and a reason"),
+        ('[[exempt]]\nareas = ["ABI"]\nreason = "r"\n', "an entry needs rules and a reason"),
+        (
+            '[[exempt]]\nrules = ["CNT-009"]\nreason = "r"\n',
+            "no active rule that tests verify 'CNT-009'",
+        ),
         ('[[exempt]]\nrules = ["CNT-001", "CNT-001"]\nreason = "r"\n', "CNT-001 occurs twice"),
     ],
 )
@@ -130,11 +133,11 @@ def test_malformed_reason_is_a_one_line_error(tmp_path: Path, text: str, said: s
     assert said in str(error.value) and "\n" not in str(error.value)
 
 
-def laid_out(root: Path, rules: tuple[str, ...], mutant_rules: str, reasons: str) -> Path:
-    """A project with a catalogue of `rules`, one mutant, and reasons."""
+def laid_out(root: Path, rules: tuple[str, ...], mutant_rules: str) -> Path:
+    """A project with a catalogue of `rules`, and one mutant."""
     folder = root / "conformance" / "rules"
     folder.mkdir(parents=True)
-    text = '[[rule]]\nid = "{}"\nlevel = "MUST"\nstatus = "active"\ntext = "It MUST."\n'
+    text = '[[rule]]\nid = "{}"\nlevel = "MUST"\nstatus = "active"\nsubject = "driver"\ntext = "It MUST."\n'
     text += 'why = "So."\nsource = ["man:x(1)#x"]\napplies = "true"\nkernels = ">=6.1"\n'
     (folder / "CNT.toml").write_text("".join(text.format(rule) for rule in rules))
     folder = root / "driver" / "mutants"
@@ -143,40 +146,45 @@ def laid_out(root: Path, rules: tuple[str, ...], mutant_rules: str, reasons: str
     (folder / "M01-1-x.patch").write_text(
         f"Id: M01-1\nClass: C01\nRules: {mutant_rules}\n\nText.\n\n{diff}"
     )
-    (folder / exempt_rules.NAME).write_text(reasons)
     (folder / matrix.CLASSES).write_text('[classes]\nC01 = "sums"\n')
     (folder / step.WITHOUT_PATCH).write_text('[[mutant]]\nid = "M01-2"\nreason = "the same"\n')
     return root
 
 
-def test_rule_without_mutant_and_reason_is_reported(tmp_path: Path) -> None:
-    root = laid_out(tmp_path, ("CNT-001", "CNT-002"), "CNT-001", "")
-    assert step.findings(root) == [
-        "CNT-002: no mutant names it, and exempt_rules.toml gives no reason"
-    ]
-
-
-def test_outdated_reason_is_reported(tmp_path: Path) -> None:
-    reasons = '[[exempt]]\nrules = ["CNT-001"]\nreason = "r"\n'
-    root = laid_out(tmp_path, ("CNT-001",), "CNT-001", reasons)
-    assert step.findings(root) == [
-        "CNT-001: exempt_rules.toml gives a reason, but a mutant names it"
-    ]
-
-
 def test_mutant_with_an_unknown_rule_is_reported(tmp_path: Path) -> None:
-    root = laid_out(tmp_path, ("CNT-001",), "CNT-001, CNT-077", "")
-    assert step.findings(root) == ["M01-1-x.patch: no active rule CNT-077"]
+    root = laid_out(tmp_path, ("CNT-001",), "CNT-001, CNT-077")
+    assert step.findings(root) == ["M01-1-x.patch: no active or draft rule CNT-077"]
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [("draft", []), ("retired", ["M01-1-x.patch: no active or draft rule CNT-002"])],
+)
+def test_mutant_may_name_a_draft(tmp_path: Path, status: str, said: list[str]) -> None:
+    root = laid_out(tmp_path, ("CNT-001", "CNT-002"), "CNT-001, CNT-002")
+    rules = root / "conformance" / "rules" / "CNT.toml"
+    head, _, tail = rules.read_text().rpartition('"active"')
+    rules.write_text(f'{head}"{status}"{tail}')
+    assert step.findings(root) == said
+
+
+def test_rule_that_a_mutant_of_the_driver_violates_is_the_drivers(tmp_path: Path) -> None:
+    root = laid_out(tmp_path, ("CNT-001",), "CNT-001")
+    rules = root / "conformance" / "rules" / "CNT.toml"
+    rules.write_text(rules.read_text().replace('"driver"', '"perf core"'))
+    assert step.findings(root) == [
+        "CNT-001: a mutant of the driver violates it, so its subject must be driver, not perf core"
+    ]
 
 
 def test_mutant_with_an_unknown_class_is_reported(tmp_path: Path) -> None:
-    root = laid_out(tmp_path, ("CNT-001",), "CNT-001", "")
+    root = laid_out(tmp_path, ("CNT-001",), "CNT-001")
     (root / "driver" / "mutants" / matrix.CLASSES).write_text("[classes]\n")
     assert step.findings(root) == ["M01-1-x.patch: classes.toml has no class C01"]
 
 
 def test_existing_mutant_listed_as_absent_is_reported(tmp_path: Path) -> None:
-    root = laid_out(tmp_path, ("CNT-001",), "CNT-001", "")
+    root = laid_out(tmp_path, ("CNT-001",), "CNT-001")
     path = root / "driver" / "mutants" / step.WITHOUT_PATCH
     path.write_text('[[mutant]]\nid = "M01-1"\nreason = "the same"\n')
     assert step.findings(root) == ["bugs_without_patch.toml: M01-1 is a patch"]

@@ -29,7 +29,6 @@ WORDS = [
     ("It is a part of the night.", "It is a part of the driver."),
     ("It is a share of the run.", "They share a page."),
     ("It is beside the file.", "Besides, it is a file."),
-    ("It is a lie.", "It is alive."),
     ("The file lies here.", "The file relies on it."),
     ("It is an obstacle.", "It is a skip reason."),
     ("It is a cell of the matrix.", "It is a cell of the table."),

@@ -18,6 +18,7 @@ def rule(rule_id: str, *more: str, status: str = "active") -> str:
         f'id = "{rule_id}"',
         'level = "MUST"',
         f'status = "{status}"',
+        'subject = "driver"',
         'text = "It MUST."',
         'why = "So."',
         'source = ["man:x(1)#x"]',
@@ -32,6 +33,7 @@ FILES = {
     + rule("CNT-003", 'layer = ["vm"]')
     + rule("CNT-004", 'layer = ["review"]')
     + rule("CNT-005", 'applies = "wings"')
+    + rule("CNT-008", status="draft")
     + rule("CNT-009", status="retired"),
     "conformance/cases/x/x_test.cpp": "CONFORMANCE_CASE(New, Counts,\n"
     "{rule::CNT_001, rule::CNT_002, rule::CNT_005}\n",
@@ -72,6 +74,7 @@ def test_correct_catalogue_has_no_finding(tmp_path: Path) -> None:
             "CNT-007: a test names it, but it is not in the catalogue",
         ),
         ("kunit/x_kunit.c", "CNT-002", "CNT-009", "CNT-009: is retired, but is named by: kunit"),
+        ("kunit/x_kunit.c", '"CNT-002"', '"CNT-002", "CNT-008"', "CNT-008: layer is case, but"),
         ("kunit/x_kunit.c", "CNT-002", "CNT-004", "CNT-004: is in conformance/untested.toml, but"),
         ("vm/tests/x_test.py", "mark.rule", "mark.rules", "CNT-003: no test verifies it"),
         ("conformance/untested.toml", "CNT-004", "CNT-007", "untested.toml: no rule 'CNT-007'"),

@@ -14,6 +14,7 @@ RULE = """[[rule]]
 id = "CNT-001"
 level = "MUST"
 status = "active"
+subject = "driver"
 text = "It MUST."
 why = "So."
 source = ["{}"]

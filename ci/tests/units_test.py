@@ -165,15 +165,23 @@ def test_records_of_a_unit_are_bounded(project: Path) -> None:
 
 def test_killed_mutant_counts_as_passed(tmp_path: Path) -> None:
     rows = [
-        {"id": name, "kernel": "6.12", "result": result, "detail": "why"}
-        for name, result in (("C01", "KILLED"), ("C02", "SURVIVED"))
+        {
+            **{"id": name, "kernel": "6.12", "observer": "suite", "detail": "why"},
+            **{"result": result, "verdict": verdict},
+        }
+        for name, result, verdict in (
+            ("C01", "KILLED", "KILLED"),
+            ("C02", "SURVIVED", "SURVIVED"),
+            ("C03", "SURVIVED", "KILLED"),
+        )
     ]
     path = tmp_path / "results.json"
-    totals = {"cases": 2, "passed": 1, "failed": 1, "skipped": 0}
+    totals = {"cases": 3, "passed": 2, "failed": 1, "skipped": 0}
     path.write_text(json.dumps({"totals": totals, "mutants": rows}), encoding="utf-8")
     assert unit.read_report(path) == (
-        Case("C01 on 6.12", "PASS", (), "why"),
-        Case("C02 on 6.12", "SURVIVED", (), "why"),
+        Case("C01 by suite on 6.12", "PASS", (), "why"),
+        Case("C02 by suite on 6.12", "SURVIVED", (), "why"),
+        Case("C03 by suite on 6.12", "PASS", (), "why"),
     )
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from ci import judge, lint, matrix_file
+from ci.mutation import host
 from ci.units.inputs import Inputs, package_files
 from ci.units.unit import OUT, ROOT, Unit
 from fuzz import corpora
@@ -45,7 +46,10 @@ UNTRACED = {
     "ci/tests/traces_test.py": TRACERS,
     "ci/tests/units_test.py": TRACERS,
     "ci/tests/stated_test.py": (*TRACERS, "glob:conformance/*.py", "glob:*.toml", "names:/"),
-    "fuzz/tests/seeded_faults_test.py": ("glob:fuzz/*", *CPP_READS),
+    "fuzz/tests/seeded_faults_test.py": (
+        *("glob:fuzz/*", *CPP_READS, "glob:*/mutants/*.patch", "glob:kunit/vectors/*"),
+        *("package:clang-14", "package:ninja-build"),
+    ),
     "fuzz/tests/build_test.py": ("glob:fuzz/*", *CPP_READS),
 }
 """Files of tests whose inputs are stated."""
@@ -338,7 +342,16 @@ def mutants_unit(name: str, words: Sequence[str], default_s: float, needs: Seque
         needs=tuple(needs),
         reads=(
             *("glob:driver/*", "glob:ci/mutation/*.py", "file:ci/mutants.py", "glob:vm/*"),
-            "file:ci/__init__.py",
+            *("file:ci/__init__.py", "file:ci/judge.py", "file:ci/kunit_command.py"),
+            *("file:ci/units/__init__.py", "file:ci/units/inputs.py", "file:ci/units/records.py"),
+            *("file:conformance/__init__.py", "file:conformance/rules/__init__.py"),
+            *("file:conformance/rules/generate.py", "glob:conformance/rules/*.toml"),
+            *("glob:conformance/mutants/*", "glob:oracle/mutants/*", "file:fuzz/__init__.py"),
+            *("file:fuzz/corpora.py", "file:fuzz/suite.txt", "glob:fuzz/*.cpp", "glob:fuzz/*.h"),
+            *("glob:conformance/*.h", "glob:oracle/*.h"),
+            *(f"file:{name}" for name in host.suite_sources(ROOT)),
+            *("package:g++-12", "package:ninja-build", "package:libgtest-dev"),
+            "package:libgmock-dev",
             *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "package:gcc-12"),
             *("glob:conformance/targets/*", *(f"cache:kernels/{k}-amd64.json" for k in KERNELS)),
             *("glob:kunit/*", *(f"source:{kernel}" for kernel in KERNELS)),
@@ -348,6 +361,29 @@ def mutants_unit(name: str, words: Sequence[str], default_s: float, needs: Seque
         default_s=default_s,
         fresh=("--fresh",),
         lock="mutants",
+    )
+
+
+def lies_unit(kernel: str) -> Unit:
+    """The lies, judged on one kernel."""
+    out = OUT / f"lies-{kernel}"
+    words = ("-m", "ci.lies", "--kernel", kernel)
+    return Unit(
+        f"lies/{kernel}",
+        ((PYTHON, *words, "--out", str(out)),),
+        HOUR_S,
+        " ".join((PYTHON, *words)),
+        out / "results.json",
+        needs=("build/guest", f"build/module-{kernel}"),
+        reads=(
+            *("glob:ci/lying/*.py", "file:ci/lies.py", "file:ci/__init__.py", "glob:vm/*"),
+            *("glob:conformance/lies/*", "glob:conformance/rules/*", "glob:driver/*"),
+            *("file:conformance/__init__.py", "glob:ci/units/*.py"),
+            *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "package:gcc-12"),
+            *("glob:conformance/targets/*", f"cache:kernels/{kernel}-amd64.json"),
+        ),
+        memory_mb=GUEST_MB,
+        default_s=180,
     )
 
 
@@ -361,9 +397,10 @@ def check_units(inputs: Inputs) -> list[Unit]:
         kunit_unit(KERNELS[0]),
         *run_units(matrix_file.checked()),
         *fuzz_units(),
+        lies_unit(KERNELS[0]),
         mutants_unit(
             "mutants/sample",
-            ("--observer", "cases", "--part", f"1/{SAMPLE}"),
+            ("--observer", "unit", "--observer", "suite", "--part", f"1/{SAMPLE}"),
             160,
             ("build/guest", "build/module-6.12"),
         ),

@@ -55,12 +55,12 @@ def verified(outcomes: Iterable[Outcome], tests: Sequence[OtherTest]) -> dict[st
                 for rule in case.rules if case.result == "PASS" else ():
                     found[rule].append(f"{each.unit.name} {case.id}")
         elif each.unit.group == "pytest":
-            for test in _passed(each, tests):
+            for test in passed_tests(each, tests):
                 found[test.rule].append(f"pytest {test.name}")
     return found
 
 
-def _passed(each: Outcome, tests: Sequence[OtherTest]) -> Iterable[OtherTest]:
+def passed_tests(each: Outcome, tests: Sequence[OtherTest]) -> Iterable[OtherTest]:
     """The marked tests of a file that passed with all their parameters."""
     good: dict[tuple[str, str], bool] = {}
     for case in each.cases:

@@ -39,6 +39,7 @@ def nightly_units(inputs: Inputs, rounds: int) -> list[Unit]:
         *_stated(catalogue.check_units(inputs)),
         *_debug_runs(),
         *_matrix_jobs(),
+        *(catalogue.lies_unit(name) for name in KERNELS[1:]),
         *_mutants(),
         *_oracle(),
         *_fuzzing(),
@@ -146,20 +147,19 @@ def _matrix_jobs() -> list[Unit]:
 
 
 def _mutants() -> list[Unit]:
-    """All mutants, by observer, on each kernel."""
+    """All mutants on each kernel, by all their observers, until each rule that a mutant names was failed."""
     found = []
     for name in (*KERNELS, *kernel.debug_known()):
         factor = 4 if name.endswith("-debug") else 1
-        for observer, parts, each_s in (("cases", MUTANT_PARTS, 150), ("kunit", 4, 600)):
-            found += [
-                catalogue.mutants_unit(
-                    f"mutants/{name}-{observer}-{part}of{parts}",
-                    ("--kernel", name, "--observer", observer, "--part", f"{part}/{parts}"),
-                    each_s * factor,
-                    GUESTS,
-                )
-                for part in range(1, parts + 1)
-            ]
+        found += [
+            catalogue.mutants_unit(
+                f"mutants/{name}-{part}of{MUTANT_PARTS}",
+                ("--kernel", name, "--rules", "--part", f"{part}/{MUTANT_PARTS}"),
+                300 * factor,
+                GUESTS,
+            )
+            for part in range(1, MUTANT_PARTS + 1)
+        ]
     return found
 
 

@@ -149,14 +149,15 @@ class Agent {
   }
 
   void RunCase(std::istringstream& arguments) {
-    std::string id;
+    std::string id, lie;
     double deadline_s = 0;
     arguments >> id;
     if (!ReadDeadline(arguments, &deadline_s)) return Error("case: needs ID and DEADLINE_S");
+    arguments >> lie;
     const CaseInfo* const info = FindCase(id);
     if (info == nullptr) return Error("case: unknown case '" + id + "'");
     Send({{"t", "start"}, {"id", id}});
-    const CaseResult result = executor_.Run(*info, deadline_s);
+    const CaseResult result = executor_.Run(*info, deadline_s, lie);
     Json line = {{"t", "result"},
                  {"id", id},
                  {"result", ToString(result.result)},
@@ -166,6 +167,11 @@ class Agent {
                  {"pid", result.pid}};
     if (result.skip_reason != SkipReason::kNone) line["skip_reason"] = ToString(result.skip_reason);
     if (result.runs > 1) line["runs"] = result.runs;
+    if (!result.lie.empty()) {
+      line["lie"] = result.lie;
+      line["lied"] = result.lied;
+      line["named_rules"] = result.named_rules;
+    }
     Send(line);
   }
 

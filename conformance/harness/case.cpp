@@ -178,13 +178,53 @@ void SkipCase(Cap missing, std::string_view reason) {
                 "needs " + std::string(ToString(missing)) + ": " + std::string(reason)};
 }
 
+int Case::NumberAt(std::string_view dimension) const {
+  const auto chosen = std::ranges::find(at_, dimension, &ChosenValue::dimension);
+  if (chosen == at_.end()) {
+    throw Broken("the case does not declare the dimension " + std::string(dimension));
+  }
+  return chosen->value.number;
+}
+
+bool Case::Declares(std::string_view dimension) const {
+  return std::ranges::find(at_, dimension, &ChosenValue::dimension) != at_.end();
+}
+
 void Case::Prepare() const {
-  if (meta_.cpu >= 0) PinTo(target().Cpu(static_cast<std::size_t>(meta_.cpu)));
+  const int cpu = meta_.cpu < 0 ? -1 : static_cast<int>(AtOr(static_cast<dim::Cpu>(meta_.cpu)));
+  if (cpu >= 0) PinTo(target().Cpu(static_cast<std::size_t>(cpu)));
   if (!target().Claims(Cap::kQuietFork)) PrepareFaults();
   const bool stimulated =
       std::find(meta_.needs.begin(), meta_.needs.end(), Cap::kStimulus) != meta_.needs.end();
   if (stimulated && target().HasWork()) StartWorker();
   if (target().Claims(Cap::kSampling)) SampleRateLimit::Set(SampleRateLimit::kNoLimit);
+}
+
+void Case::RunOnce() {
+  Prepare();
+  PortOfCase port_of_case;
+  context().in_body = true;
+  Body();
+  context().in_body = false;
+  port_of_case.Reset();
+}
+
+void Case::Sweep() {
+  const auto has = [](Cap cap) { return target().Has(cap); };
+  const auto combinations = Combinations(Available(Restrict(meta_.over, context().at), has));
+  if (combinations.empty()) {
+    throw Skipped{SkipReason::kNotClaimed, "no combination of dimensions is available"};
+  }
+  for (const Combination& combination : combinations) {
+    at_ = combination;
+    if (at_.empty()) return RunOnce();
+    context().current = ToString(at_);
+    std::cerr << "at " << context().current << "\n";  // the message after a timeout has this line
+    SCOPED_TRACE("at " + context().current);
+    RunOnce();
+    if (HasFailure()) return;
+    context().current.clear();
+  }
 }
 
 void Case::TestBody() {
@@ -193,10 +233,7 @@ void Case::TestBody() {
     CheckApplies(meta_);
     if (const auto refused = WhyEventsDenied())
       throw Skipped{refused->skip_reason, refused->reason};
-    Prepare();
-    PortOfCase port_of_case;
-    Body();
-    port_of_case.Reset();
+    Sweep();
   } catch (const Skipped& skipped) {
     context().skipped = skipped.reason;
     context().skip_reason = skipped.skip_reason;
@@ -206,6 +243,7 @@ void Case::TestBody() {
   } catch (const std::exception& error) {
     RecordError(error);
   }
+  context().in_body = false;
   // A call failed for lack of a privilege, and that may be why an expectation failed.
   if (HasFailure() && context().denied && !Privileged()) {
     context().skipped = "a call failed with EPERM or EACCES, and this process is not privileged";

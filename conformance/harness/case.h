@@ -19,6 +19,9 @@
 //   events count only the ticks that Stimulate() requests.
 // - It raises the kernel's sampling rate limit (see sysctl.h; a case about throttling lowers it).
 //
+// A case with dimensions (`over`) does all of this for each combination of their values. The first
+// combination that fails ends the case, and its message has the command that repeats it.
+//
 // After the body it resets the port again. The executor runs each case in a process of its own and
 // reads the kernel log and the taint when the process has ended. A kernel report makes the case a
 // CRASH.
@@ -33,7 +36,9 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/dimensions.h"
 #include "harness/rule.h"
+#include "harness/sweep.h"
 #include "perf/event.h"
 #include "perf/matchers.h"
 #include "stimulus/stimulus.h"
@@ -53,6 +58,8 @@ struct CaseMeta {
   // The event that the case waits for, and why its bound suffices. Empty: the result does not
   // depend on time.
   std::string timing = {};
+  // The body runs once for each combination of their values, see dimensions.h.
+  std::vector<Dimension> over = {};
 };
 
 // The fixture. Only CONFORMANCE_CASE derives from it.
@@ -60,14 +67,31 @@ class Case : public testing::Test {
  public:
   explicit Case(const CaseMeta& meta) : meta_(meta) {}
 
+  // Returns the value of a dimension in the current combination. Throws Broken if the case does not
+  // declare the dimension.
+  template <typename Value>
+  Value At() const {
+    return static_cast<Value>(NumberAt(Over<Value>().name));
+  }
+  // The same, with a default for a case that does not declare the dimension.
+  template <typename Value>
+  Value AtOr(Value otherwise) const {
+    return Declares(Over<Value>().name) ? At<Value>() : otherwise;
+  }
+
  protected:
   virtual void Body() = 0;
 
  private:
-  void TestBody() final;  // prepares, runs Body(), and converts exceptions to a result
+  void TestBody() final;  // prepares, runs the body, and converts exceptions to a result
+  void Sweep();           // runs Body() for each combination, until one fails
+  void RunOnce();         // runs Body() for the current combination
   void Prepare() const;
+  int NumberAt(std::string_view dimension) const;
+  bool Declares(std::string_view dimension) const;
 
   const CaseMeta& meta_;
+  Combination at_;
 };
 
 struct CaseInfo {

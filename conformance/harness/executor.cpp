@@ -25,6 +25,11 @@ void JudgeEnd(const ProcessResult& process, double deadline_s, CaseResult* resul
     result->result = Result::kTimeout;
     result->message = "did not end within " + Number(deadline_s) + " s";
     if (process.unkillable) result->message += "; the process survived SIGKILL";
+    const std::size_t last = process.err.rfind("\nat ");
+    if (process.err.starts_with("at ") || last != std::string::npos) {
+      result->message += "\n";
+      result->message += process.err.substr(last == std::string::npos ? 0 : last + 1);
+    }
     return;
   }
   if (!process.signalled && process.status == 0 && DecodeResult(process.result, result)) return;
@@ -38,10 +43,16 @@ void JudgeEnd(const ProcessResult& process, double deadline_s, CaseResult* resul
 }  // namespace
 
 std::string EncodeResult(const CaseResult& result) {
-  return JsonLine({{"result", ToString(result.result)},
-                   {"message", result.message},
-                   {"skip_reason", ToString(result.skip_reason)},
-                   {"disturbed", result.preempted}});
+  nlohmann::json line = {{"result", ToString(result.result)},
+                         {"message", result.message},
+                         {"skip_reason", ToString(result.skip_reason)},
+                         {"disturbed", result.preempted}};
+  if (!result.lie.empty()) {
+    line["lie"] = result.lie;
+    line["lied"] = result.lied;
+    line["named_rules"] = result.named_rules;
+  }
+  return JsonLine(line);
 }
 
 bool DecodeResult(const std::string& text, CaseResult* result) {
@@ -55,15 +66,18 @@ bool DecodeResult(const std::string& text, CaseResult* result) {
   result->skip_reason =
       SkipReasonFromString(json.value("skip_reason", std::string())).value_or(SkipReason::kNone);
   result->preempted = json.value("disturbed", false);
+  result->lie = json.value("lie", std::string());
+  result->lied = json.value("lied", std::uint64_t{0});
+  result->named_rules = json.value("named_rules", std::vector<std::string>());
   return true;
 }
 
-CaseResult Executor::Run(const CaseInfo& info, double deadline_s) const {
-  CaseResult result = Once(info, deadline_s);
+CaseResult Executor::Run(const CaseInfo& info, double deadline_s, const std::string& lie) const {
+  CaseResult result = Once(info, deadline_s, lie);
   // Repeats a disturbed run whatever its result is, so that PASS and FAIL are treated the same. A
   // CRASH stands, because the kernel reported it.
   while (result.preempted && result.result != Result::kCrash && result.runs < kRuns) {
-    CaseResult next = Once(info, deadline_s - result.duration_s);
+    CaseResult next = Once(info, deadline_s - result.duration_s, lie);
     next.runs = result.runs + 1;
     next.duration_s += result.duration_s;
     if (next.result == Result::kTimeout) break;
@@ -72,7 +86,7 @@ CaseResult Executor::Run(const CaseInfo& info, double deadline_s) const {
   return result;
 }
 
-CaseResult Executor::Once(const CaseInfo& info, double deadline_s) const {
+CaseResult Executor::Once(const CaseInfo& info, double deadline_s, const std::string& lie) const {
   CaseResult result;
   result.id = info.Id();
   for (const Rule& rule : info.meta.rules) result.rules.emplace_back(rule.id);
@@ -84,6 +98,7 @@ CaseResult Executor::Once(const CaseInfo& info, double deadline_s) const {
       "/proc/self/exe",         "case", result.id, "--target", target_, "--result-fd",
       std::to_string(kResultFd)};
   if (!pmu_.empty()) argv.insert(argv.end(), {"--pmu", pmu_});
+  if (!lie.empty()) argv.insert(argv.end(), {"--lie", lie});
   const ProcessResult process = RunProcess(argv, deadline_s);
   result.duration_s = process.duration_s;
   result.pid = process.pid;

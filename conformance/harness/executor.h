@@ -23,10 +23,11 @@ class Executor {
 
   // A case that dies is a result, not an exception. Throws Broken if this process may not read the
   // kernel log although `kernel_log` is true.
-  CaseResult Run(const CaseInfo& info, double deadline_s) const;
+  // `lie` is passed to the case's process as --lie; "" for none.
+  CaseResult Run(const CaseInfo& info, double deadline_s, const std::string& lie = "") const;
 
  private:
-  CaseResult Once(const CaseInfo& info, double deadline_s) const;
+  CaseResult Once(const CaseInfo& info, double deadline_s, const std::string& lie) const;
 
   std::string target_;
   std::string pmu_;

@@ -3,6 +3,7 @@
 #ifndef PMUCONF_HARNESS_RESULT_H_
 #define PMUCONF_HARNESS_RESULT_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,9 @@ struct CaseResult {
   int pid = 0;             // of the process that ran the case; 0 if unknown
   bool preempted = false;  // another task preempted it, so the result is no evidence
   int runs = 1;            // number of runs until this result
+  std::string lie = {};    // id of the lie that was on; "" in every real run
+  std::uint64_t lied = 0;  // how often the lie applied
+  std::vector<std::string> named_rules = {};  // rules that the failed expectations name
 };
 
 }  // namespace pmuconf

@@ -22,6 +22,20 @@ std::string_view ToString(Level level) {
   return "?";
 }
 
+std::string_view ToString(RuleSubject subject) {
+  switch (subject) {
+    case RuleSubject::kDriver:
+      return "driver";
+    case RuleSubject::kPerfCore:
+      return "perf core";
+    case RuleSubject::kArchitecture:
+      return "architecture";
+    case RuleSubject::kSuite:
+      return "suite";
+  }
+  return "?";
+}
+
 std::int64_t ValueOn(const Rule& rule, std::string_view name, std::string_view release) {
   for (const RuleValue& value : rule.by_kernel) {
     if (value.name == name && KernelMatches(value.kernels, release)) return value.value;

@@ -12,6 +12,8 @@ namespace pmuconf {
 
 enum class Level { kMust, kShould, kMay };
 enum class RuleStatus { kDraft, kActive, kRetired };
+// Whose code has to be mended if the rule is violated.
+enum class RuleSubject { kDriver, kPerfCore, kArchitecture, kSuite };
 
 // A value of a rule that depends on the kernel: a number or an errno.
 struct RuleValue {
@@ -25,6 +27,7 @@ struct Rule {
   std::string_view id;  // "CNT-003"
   Level level = Level::kMust;
   RuleStatus status = RuleStatus::kActive;
+  RuleSubject subject = RuleSubject::kDriver;
   std::string_view text;
   std::string_view why;
   std::string_view source;   // joined with "; "
@@ -39,6 +42,7 @@ struct Rule {
 std::int64_t ValueOn(const Rule& rule, std::string_view name, std::string_view release);
 
 std::string_view ToString(Level level);
+std::string_view ToString(RuleSubject subject);  // "perf core", as in the catalogue
 
 // Returns the whole catalogue, in order of id. The generated rules.cpp defines it.
 std::span<const Rule> AllRules();

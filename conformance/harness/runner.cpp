@@ -23,6 +23,18 @@ std::string WithoutBytes(const std::string& text) {
 // Collects failures. GoogleTest's own printer is disabled.
 class Listener : public testing::EmptyTestEventListener {
  public:
+  // Returns those of `rules` whose text a failure includes.
+  std::vector<std::string> Named(const std::vector<Rule>& rules) const {
+    std::vector<std::string> named;
+    for (const Rule& rule : rules) {
+      const bool found = std::any_of(failures_.begin(), failures_.end(), [&](const auto& failure) {
+        return failure.first.find(rule.text) != std::string::npos;
+      });
+      if (found) named.emplace_back(rule.id);
+    }
+    return named;
+  }
+
   // Returns each failure once, with the number of times it occurred.
   std::string failures() const {
     std::ostringstream os;
@@ -59,9 +71,18 @@ bool IsRule(const CaseInfo& info, const std::string& line) {
                      [&](const Rule& rule) { return line == rule.text; });
 }
 
+// Returns the combination in which the case has ended, and the command that repeats it alone.
+std::string WhereItEnded(const CaseInfo& info) {
+  const Context& c = context();
+  if (c.current.empty()) return {};
+  std::string command = "pmuconf case " + info.Id() + " --target " + target().name();
+  if (!c.pmu.empty()) command += " --pmu " + c.pmu;
+  return "at " + c.current + "; only this combination: " + command + " --at " + c.current + "\n";
+}
+
 // Composes the message of a case that did not pass.
 std::string Explain(const CaseInfo& info, const std::string& what) {
-  std::string text;
+  std::string text = WhereItEnded(info);
   std::istringstream lines(what);
   for (std::string line; std::getline(lines, line);) {
     if (!IsRule(info, line)) text += line + "\n";
@@ -121,6 +142,7 @@ CaseResult RunInThisProcess(const CaseInfo& info) {
     result.result = Result::kPass;
   }
   result.preempted = c.preempted;
+  result.named_rules = listener->Named(info.meta.rules);
   return result;
 }
 

@@ -14,6 +14,7 @@
 #include <functional>
 #include <string>
 
+#include "perf/answers.h"
 #include "perf/event.h"
 
 namespace pmuconf {
@@ -43,8 +44,11 @@ class Skeleton {
   Skeleton& operator=(const Skeleton&) = delete;
   ~Skeleton() { S::destroy(skeleton_); }
 
-  S* operator->() { return skeleton_; }
-  S& operator*() { return *skeleton_; }
+  S* operator->() { return &**this; }
+  S& operator*() {
+    if (perf_answers().bpf_memory != nullptr) perf_answers().bpf_memory(skeleton_->obj);
+    return *skeleton_;
+  }
 
  private:
   S* skeleton_ = nullptr;

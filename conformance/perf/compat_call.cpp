@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "perf/answers.h"
 #include "system/broken.h"
 #include "system/cpu.h"
 
@@ -55,12 +56,17 @@ bool HasCompatCalls() {
 }
 
 SysResult CompatOpen(std::uint32_t attr, pid_t pid, int cpu, int group_fd, std::uint32_t flags) {
-  return Call(kOpen, attr, static_cast<std::uint32_t>(pid), static_cast<std::uint32_t>(cpu),
-              static_cast<std::uint32_t>(group_fd), flags);
+  SysResult result =
+      Call(kOpen, attr, static_cast<std::uint32_t>(pid), static_cast<std::uint32_t>(cpu),
+           static_cast<std::uint32_t>(group_fd), flags);
+  if (perf_answers().compat_open != nullptr) perf_answers().compat_open(attr, &result);
+  return result;
 }
 
 SysResult CompatIoctl(int fd, std::uint32_t request, std::uint32_t arg) {
-  return Call(kIoctl, static_cast<std::uint32_t>(fd), request, arg);
+  SysResult result = Call(kIoctl, static_cast<std::uint32_t>(fd), request, arg);
+  if (perf_answers().compat_ioctl != nullptr) perf_answers().compat_ioctl(fd, request, &result);
+  return result;
 }
 
 LowPage::LowPage()

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "perf/answers.h"
 #include "system/broken.h"
 
 namespace pmuconf {
@@ -98,7 +99,8 @@ SysResult Ring::TryMap(const Event& event, std::size_t pages, bool writable) {
 }
 
 const volatile perf_event_mmap_page& Ring::page() const {
-  return *static_cast<const volatile perf_event_mmap_page*>(base_);
+  const auto* const page = static_cast<const volatile perf_event_mmap_page*>(base_);
+  return perf_answers().page == nullptr ? *page : *perf_answers().page(attr_, page);
 }
 
 volatile perf_event_mmap_page& Ring::control() {
@@ -130,6 +132,7 @@ std::vector<Record> Ring::DrainRaw() {
                   << head_now << ", " << data().size() << " bytes)";
   }
   set_tail(head_now);
+  if (perf_answers().records != nullptr) perf_answers().records(attr_, &extracted.records);
   return std::move(extracted.records);
 }
 

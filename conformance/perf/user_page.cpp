@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "perf/answers.h"
 #include "system/broken.h"
 
 namespace pmuconf {
@@ -41,7 +42,9 @@ std::uint64_t ReadPmuCounter(std::uint32_t counter,
 }  // namespace
 #endif
 
-std::uint64_t ReadCounter(std::uint32_t counter) {
+namespace {
+
+std::uint64_t CounterInstruction(std::uint32_t counter) {
 #if defined(__x86_64__)
   std::uint32_t low = 0;
   std::uint32_t high = 0;
@@ -52,6 +55,14 @@ std::uint64_t ReadCounter(std::uint32_t counter) {
 #else
   throw Broken("no instruction is known that reads counter " + std::to_string(counter));
 #endif
+}
+
+}  // namespace
+
+std::uint64_t ReadCounter(std::uint32_t counter) {
+  std::uint64_t value = CounterInstruction(counter);
+  if (perf_answers().counter != nullptr) perf_answers().counter(counter, &value);
+  return value;
 }
 
 std::uint64_t ReadCycles() {

@@ -27,6 +27,13 @@ struct RenamedCase {
 };
 std::span<const RenamedCase> RenamedCases();
 
+// The reason why no test verifies a rule (conformance/untested.toml).
+struct UntestedReasonOfRule {
+  std::string_view rule;
+  std::string_view reason;
+};
+std::span<const UntestedReasonOfRule> UntestedReasons();
+
 }  // namespace pmuconf
 
 #endif  // PMUCONF_REPORT_BUILTIN_H_

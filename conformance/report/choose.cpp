@@ -129,12 +129,16 @@ Profile ChooseProfile(const std::string& target, const std::string& name) {
 }
 
 std::vector<Waiver> ChooseWaivers(const std::string& target) {
+  std::vector<Owner> owners;
+  if (const BuiltinFile* const file = FindBuiltin("waivers", std::string(kOwners))) {
+    owners = ParseOwners(file->text, BuiltinPath(*file));
+  }
   const std::string folder = SiblingFolder(target, "waivers");
-  if (!folder.empty() && std::filesystem::is_directory(folder)) return LoadWaivers(folder);
+  if (!folder.empty() && std::filesystem::is_directory(folder)) return LoadWaivers(folder, owners);
   std::vector<Waiver> waivers;
   for (const BuiltinFile& file : BuiltinFiles()) {
-    if (file.folder != "waivers") continue;
-    for (Waiver& waiver : ParseWaivers(file.text, BuiltinPath(file))) {
+    if (file.folder != "waivers" || file.name == kOwners) continue;
+    for (Waiver& waiver : ParseWaivers(file.text, BuiltinPath(file), owners)) {
       waivers.push_back(std::move(waiver));
     }
   }

@@ -2,6 +2,7 @@
 // Reads evidence.json.
 #include "report/evidence.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -10,24 +11,60 @@
 #include "target/target.h"
 
 namespace pmuconf {
+namespace {
+
+using nlohmann::json;
+
+std::vector<Reason> Reasons(const json& rows) {
+  std::vector<Reason> reasons;
+  for (const auto& row : rows) reasons.push_back({row.at("rule"), row.at("reason")});
+  return reasons;
+}
+
+Evidence Parse(const json& file) {
+  Evidence evidence;
+  for (const auto& row : file.at("tests")) {
+    evidence.tests.push_back({row.at("rule"), row.at("layer"), row.at("name"), row.at("file")});
+  }
+  for (const auto& row : file.at("faults")) {
+    evidence.faults.push_back({row.at("kind"), row.at("id"), row.at("text"), row.at("file"),
+                               row.at("rules"), row.at("cases"), row.at("target"),
+                               row.at("kernels"), row.at("observers")});
+  }
+  for (const auto& row : file.at("findings")) {
+    evidence.findings.push_back(
+        {row.at("title"), row.at("link"), row.at("section"), row.at("rules")});
+  }
+  for (const auto& row : file.at("subjects")) {
+    evidence.subjects.push_back({row.at("rule"), row.at("subject")});
+  }
+  evidence.untested = Reasons(file.at("untested"));
+  evidence.exempt = Reasons(file.at("exempt"));
+  evidence.results = file.at("results");
+  evidence.known = true;
+  return evidence;
+}
+
+}  // namespace
+
+std::string_view ReasonFor(const std::vector<Reason>& reasons, std::string_view rule) {
+  const auto it = std::find_if(reasons.begin(), reasons.end(),
+                               [&](const Reason& reason) { return reason.rule == rule; });
+  return it == reasons.end() ? std::string_view() : it->reason;
+}
 
 Evidence ReadEvidence(const std::string& path) {
   const auto text = ReadFile(path);
   if (!text) throw ConfigError(path + ": cannot be read");
   Evidence evidence;
   try {
-    const auto json = nlohmann::json::parse(*text);
-    for (const auto& test : json.at("tests")) {
-      evidence.tests.push_back(
-          {test.at("rule"), test.at("layer"), test.at("name"), test.at("file")});
-    }
-    for (const auto& rule : json.at("untested")) {
-      evidence.untested.push_back({rule.at("rule"), rule.at("reason")});
-    }
-  } catch (const nlohmann::json::exception& error) {
+    evidence = Parse(json::parse(*text));
+  } catch (const json::exception& error) {
     throw ConfigError(path + ": " + error.what());
   }
-  evidence.known = true;
+  // The name "" of the last component would leave a slash at the end.
+  const auto results = std::filesystem::path(path).parent_path() / evidence.results / ".";
+  evidence.results = results.lexically_normal().parent_path().string();
   return evidence;
 }
 

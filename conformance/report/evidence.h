@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests outside the suite that verify rules: evidence.json, which the build writes next to the
-// program.
+// The facts about rules that are not in the program: evidence.json, which the build writes next to
+// it. conformance/rules/evidence_file.py describes the content.
 #ifndef PMUCONF_REPORT_EVIDENCE_H_
 #define PMUCONF_REPORT_EVIDENCE_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pmuconf {
@@ -17,17 +18,52 @@ struct OtherTest {
   std::string file;  // from the project's root
 };
 
-// A rule that no test verifies, and the reason.
-struct UntestedRule {
+// A reason why a rule has no test, or why no mutant can violate it.
+struct Reason {
   std::string rule;
   std::string reason;
 };
 
+// A bug on purpose, with the claim that tests of `rules` fail because of it.
+struct Fault {
+  std::string kind = {};  // "mutant", "lie", "false claim", "seeded fault"
+  std::string id = {};
+  std::string text = {};
+  std::string file = {};                // from the project's root
+  std::vector<std::string> rules = {};  // empty: the rules of `cases`
+  std::vector<std::string> cases = {};  // cases that must fail
+  std::string target = {};              // may be empty
+  std::vector<std::string> kernels = {};
+  std::vector<std::string> observers = {};  // "cases", "kunit"
+};
+
+// A section of docs/findings.md.
+struct DocumentedFinding {
+  std::string title;
+  std::string link;     // page and anchor, from the project's root
+  std::string section;  // the driver or kernel that it is about
+  std::vector<std::string> rules;
+};
+
+// The subject of a rule: who must follow it.
+struct SubjectFact {
+  std::string rule;
+  std::string subject;
+};
+
 struct Evidence {
   std::vector<OtherTest> tests;
-  std::vector<UntestedRule> untested;
-  bool known = false;  // false if there is no file: other tests may exist
+  std::vector<Reason> untested;
+  std::vector<Fault> faults;
+  std::vector<Reason> exempt;  // no mutant can violate the rule
+  std::vector<DocumentedFinding> findings;
+  std::vector<SubjectFact> subjects;
+  std::string results;  // path of the folder with the results of runs
+  bool known = false;   // false if there is no file
 };
+
+// Returns the reason for the rule, or "".
+std::string_view ReasonFor(const std::vector<Reason>& reasons, std::string_view rule);
 
 // Reads the file. Throws ConfigError if it cannot be read or is not valid.
 Evidence ReadEvidence(const std::string& path);

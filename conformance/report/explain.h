@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints one rule for a terminal, or all rules as a Markdown page, with the tests that verify them.
+// Prints the facts about a rule or a test for a terminal.
 #ifndef PMUCONF_REPORT_EXPLAIN_H_
 #define PMUCONF_REPORT_EXPLAIN_H_
 
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "harness/rule.h"
-#include "report/evidence.h"
+#include "report/rule_facts.h"
 
 namespace pmuconf {
 
-// The facts about a case that the explanation of a rule needs.
-struct CasePlace {
-  std::string id;
-  std::string file;  // from the project's root
-  int line = 0;
-  std::vector<std::string> rules;
-};
+// `facts`: of RuleFacts(). `colour`: use colours.
+std::string ExplainRule(const nlohmann::ordered_json& facts, bool colour);
 
-std::string ExplainRule(const Rule& rule, std::span<const CasePlace> cases,
-                        const Evidence& evidence);
+// `facts`: of TestFacts(), not null.
+std::string ExplainTest(const nlohmann::ordered_json& facts, bool colour);
 
-// Returns docs/generated/rules.md with every rule. Its links are relative to that directory.
-std::string ExplainAll(std::span<const Rule> rules, std::span<const CasePlace> cases,
-                       const Evidence& evidence);
+// Returns a line for each active rule that nothing was seen to fail, without a reason, and a last
+// line with their number.
+std::string ExplainUnproven(const FactSources& sources);
+
+// Returns where results were seen, as "refpmu (6.1, 6.12), KUnit (6.12)", for the rows of
+// RuleFacts()["judged"] with this result.
+std::string PlacesWith(const nlohmann::ordered_json& judged, const std::string& result);
+
+// The results of a rule that was judged, the best first.
+std::span<const char* const> JudgedResults();
 
 }  // namespace pmuconf
 

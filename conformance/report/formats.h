@@ -17,8 +17,8 @@ std::string Summary(const Report& report);  // for a terminal; ends in the verdi
 
 // Returns everything that a person needs to analyse a case that did not pass: expected and observed
 // values, the rules and their reasons, the opened events, and the repro command. The text has no
-// newline at the end.
-std::string Failure(const Report& report, const CaseResult& row);
+// newline at the end. A test of another layer has no repro command: `of_suite` is false.
+std::string Failure(const Report& report, const CaseResult& row, bool of_suite = true);
 
 // Returns why a case was skipped, as one line: "not permitted here: perf_event_open: EPERM".
 std::string WhySkipped(const CaseResult& row);

@@ -4,11 +4,50 @@
 #include <nlohmann/json.hpp>
 
 #include "report/formats.h"
+#include "report/joined.h"
 
 namespace pmuconf {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ToJson(const RuleRow& row) {
+  Json layers = Json::object();
+  for (const LayerAnswer& answer : row.layers)
+    layers[std::string(answer.layer)] = ToString(answer.result);
+  Json one = {{"id", row.rule.id},
+              {"level", ToString(row.rule.level)},
+              {"subject", ToString(row.rule.subject)},
+              {"result", ToString(row.result)},
+              {"layer", row.rule.layer},
+              {"layers", layers},
+              {"text", row.rule.text}};
+  if (row.result == RuleResult::kReview) one["reason"] = UntestedReason(row.rule.id);
+  return one;
+}
+
+Json ToJson(const LayerResults& layer) {
+  Json cases = Json::array();
+  for (const CaseResult& row : layer.cases) {
+    cases.push_back({{"id", row.id},
+                     {"rules", row.rules},
+                     {"result", ToString(row.result)},
+                     {"message", row.message}});
+  }
+  return {{"layer", layer.layer},   {"release", layer.release},   {"arch", layer.arch},
+          {"target", layer.target}, {"driver", layer.driver},     {"pmu", layer.pmu},
+          {"file", layer.path},     {"selected", layer.selected}, {"cases", cases}};
+}
+
+Json ToJson(const std::map<std::string_view, int>& counts) {
+  Json json = Json::object();
+  for (const auto& [layer, n] : counts) json[std::string(layer)] = n;
+  return json;
+}
+
+}  // namespace
 
 std::string ToJson(const Report& report) {
-  using Json = nlohmann::ordered_json;
   Json cases = Json::array();
   for (const CaseResult& row : report.cases) {
     const bool good = row.result == Result::kPass || row.result == Result::kSkip;
@@ -23,13 +62,12 @@ std::string ToJson(const Report& report) {
     cases.push_back(std::move(one));
   }
   Json rules = Json::array();
-  for (const RuleRow& row : report.rules) {
-    rules.push_back({{"id", row.rule.id},
-                     {"level", ToString(row.rule.level)},
-                     {"result", ToString(row.result)},
-                     {"layer", row.rule.layer},
-                     {"text", row.rule.text}});
-  }
+  for (const RuleRow& row : report.rules) rules.push_back(ToJson(row));
+  Json drafts = Json::array();
+  for (const RuleRow& row : report.drafts) drafts.push_back(ToJson(row));
+  Json layers = Json::array();
+  for (const LayerResults& layer : report.layers) layers.push_back(ToJson(layer));
+  const LayerCounts counts = CountLayers(report, false);
   const Totals& t = report.totals;
   Json skip_reasons = Json::object();
   for (const SkipReason skip_reason :
@@ -57,9 +95,15 @@ std::string ToJson(const Report& report) {
                        {"lost", t.lost},
                        {"rules", t.rules},
                        {"rules_passed", t.rules_passed}}},
+                     {"scope", LayersThatRan(report)},
+                     {"judged", ToJson(counts.judged)},
+                     {"not_run", ToJson(counts.not_run)},
+                     {"without", ToJson(counts.without_it)},
                      {"skip_reasons", skip_reasons},
                      {"cases", cases},
                      {"rules", rules},
+                     {"drafts", drafts},
+                     {"layers", layers},
                      {"problems", report.problems}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

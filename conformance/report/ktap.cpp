@@ -17,23 +17,33 @@ void WriteDiagnostic(const std::string& message, std::ostream& os) {
   for (std::string line; std::getline(lines, line);) os << "# " << OneLine(line) << "\n";
 }
 
+void WriteResult(const Report& report, const CaseResult& row, const std::string& layer, int number,
+                 std::ostream& os) {
+  const bool skip = row.result == Result::kSkip;
+  const bool good = row.result == Result::kPass || skip || row.result == Result::kWaived;
+  if (!skip && row.result != Result::kPass)
+    WriteDiagnostic(Failure(report, row, layer.empty()), os);
+  os << (good ? "ok " : "not ok ") << number << " " << OneLine(layer + row.id);
+  if (skip) os << " # SKIP " << OneLine(WhySkipped(row));
+  if (row.result == Result::kWaived) os << " # XFAIL " << FirstLine(row.message);
+  if (!good && row.result != Result::kFail) os << " # " << ToString(row.result);
+  os << "\n";
+}
+
 }  // namespace
 
 std::string ToKtap(const Report& report) {
+  std::size_t plan = report.cases.size();
+  for (const LayerResults& layer : report.layers) plan += layer.cases.size();
   std::ostringstream os;
-  os << "KTAP version 1\n1.." << report.cases.size() << "\n";
+  os << "KTAP version 1\n1.." << plan << "\n";
   int number = 0;
-  for (const CaseResult& row : report.cases) {
-    ++number;
-    const bool skip = row.result == Result::kSkip;
-    const bool good = row.result == Result::kPass || skip || row.result == Result::kWaived;
-    if (!skip && row.result != Result::kPass) WriteDiagnostic(Failure(report, row), os);
-    os << (good ? "ok " : "not ok ") << number << " " << row.id;
-    if (skip) os << " # SKIP " << OneLine(WhySkipped(row));
-    if (row.result == Result::kWaived) os << " # XFAIL " << FirstLine(row.message);
-    if (!good && row.result != Result::kFail) os << " # " << ToString(row.result);
-    os << "\n";
+  for (const CaseResult& row : report.cases) WriteResult(report, row, "", ++number, os);
+  for (const LayerResults& layer : report.layers) {
+    for (const CaseResult& row : layer.cases)
+      WriteResult(report, row, layer.layer + ":", ++number, os);
   }
+  os << "# " << ToString(report.verdict) << ": " << OneLine(report.reason) << "\n";
   return os.str();
 }
 

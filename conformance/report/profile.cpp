@@ -3,6 +3,7 @@
 #include "report/profile.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "system/sysfs.h"
 #include "target/target.h"
@@ -13,10 +14,11 @@ namespace {
 
 constexpr std::string_view kSuffix = ".toml";
 
-std::string_view AreaOf(std::string_view rule) { return rule.substr(0, rule.find('-')); }
-
-bool Names(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+std::vector<Rule> Drafts(std::span<const Rule> catalogue) {
+  std::vector<Rule> drafts;
+  std::copy_if(catalogue.begin(), catalogue.end(), std::back_inserter(drafts),
+               [](const Rule& rule) { return rule.status == RuleStatus::kDraft; });
+  return drafts;
 }
 
 }  // namespace
@@ -34,33 +36,22 @@ Profile ParseProfile(std::string_view text, const std::string& path,
   Profile profile;
   profile.name = table->String("name") + "-" + table->String("version");
   profile.text = table->String("text");
-  const auto areas = table->StringsOr("areas", {});
-  const auto extra = table->StringsOr("rules", {});
-  const auto without = table->StringsOr("without", {});
+  const auto ids = table->StringsOr("rules", {});
   table->Finish();
   root.Finish();
 
-  for (const std::string& area : areas) {
-    if (std::none_of(catalogue.begin(), catalogue.end(),
-                     [&](const Rule& r) { return AreaOf(r.id) == area; })) {
-      table->Fail("areas", "names area '" + area + "', which has no rule");
-    }
+  std::string_view last;
+  for (const std::string& id : ids) {
+    if (id <= last) table->Fail("rules", "must be sorted, each rule once: '" + id + "'");
+    last = id;
+    const auto rule = std::find_if(catalogue.begin(), catalogue.end(),
+                                   [&](const Rule& one) { return one.id == id; });
+    if (rule == catalogue.end()) table->Fail("rules", "names unknown rule '" + id + "'");
+    if (rule->status == RuleStatus::kDraft) table->Fail("rules", "names draft '" + id + "'");
+    if (rule->status == RuleStatus::kActive) profile.rules.push_back(*rule);
   }
-  for (const auto& [key, ids] : {std::pair("rules", extra), std::pair("without", without)}) {
-    for (const std::string& id : ids) {
-      if (std::none_of(catalogue.begin(), catalogue.end(),
-                       [&](const Rule& r) { return r.id == id; })) {
-        table->Fail(key, "names unknown rule '" + id + "'");
-      }
-    }
-  }
-  for (const Rule& rule : catalogue) {
-    const bool named = Names(areas, AreaOf(rule.id)) || Names(extra, rule.id);
-    if (named && !Names(without, rule.id) && rule.status == RuleStatus::kActive) {
-      profile.rules.push_back(rule);
-    }
-  }
-  if (profile.rules.empty()) table->Fail("areas", "and 'rules' name no active rule");
+  if (profile.rules.empty()) table->Fail("rules", "names no active rule");
+  profile.drafts = Drafts(catalogue);
   return profile;
 }
 
@@ -70,6 +61,7 @@ Profile WholeCatalogue(std::span<const Rule> catalogue) {
   for (const Rule& rule : catalogue) {
     if (rule.status == RuleStatus::kActive) profile.rules.push_back(rule);
   }
+  profile.drafts = Drafts(catalogue);
   return profile;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile: a versioned list of rules that a driver must pass to be conformant.
+// A profile: a versioned, frozen list of rules that a driver must pass to be conformant.
 #ifndef PMUCONF_REPORT_PROFILE_H_
 #define PMUCONF_REPORT_PROFILE_H_
 
@@ -15,12 +15,14 @@ namespace pmuconf {
 struct Profile {
   std::string name;  // "sampling-1.0"
   std::string text;
-  std::vector<Rule> rules;  // active ones, in order of id
+  std::vector<Rule> rules;   // active ones, in order of id
+  std::vector<Rule> drafts;  // all drafts of the catalogue: reported, without effect on a verdict
 
   bool Contains(std::string_view rule) const;
 };
 
-// Throws ConfigError (file, line, key), also if `catalogue` lacks an area or a rule.
+// Throws ConfigError (file, line, key), also if the ids are not sorted, or one of them is no rule
+// of `catalogue` or is a draft. Leaves out retired rules: nothing verifies them.
 Profile ParseProfile(std::string_view text, const std::string& path,
                      std::span<const Rule> catalogue);
 

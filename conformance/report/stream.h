@@ -26,6 +26,7 @@ struct Stream {
   std::vector<std::string> problems;  // kernel reports, unload failures
   std::string no_kernel_log;          // why the run could not see kernel reports; "" if it could
   bool ended = false;
+  std::string lie;  // id of the lie that was on in a result; then there is no verdict
 };
 
 // Throws ConfigError with file and line. Ignores an incomplete last line; such a stream has no end.

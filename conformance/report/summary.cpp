@@ -5,6 +5,8 @@
 #include <sstream>
 
 #include "report/formats.h"
+#include "report/joined.h"
+#include "report/mend.h"
 #include "text/one_line.h"
 
 namespace pmuconf {
@@ -17,8 +19,10 @@ void Indented(const std::string& text, std::ostream& os) {
 }
 
 const Rule* RuleOf(const Report& report, std::string_view id) {
-  for (const RuleRow& row : report.rules) {
-    if (row.rule.id == id) return &row.rule;
+  for (const auto* rows : {&report.rules, &report.drafts}) {
+    for (const RuleRow& row : *rows) {
+      if (row.rule.id == id) return &row.rule;
+    }
   }
   return FindRule(id);
 }
@@ -71,13 +75,28 @@ std::string PreemptedCases(const Report& report) {
   return ids.empty() ? "" : "  run again, because another task preempted them:" + JoinedIds(ids);
 }
 
-// Lists the rules that only other layers test, by layer.
-std::string OtherLayers(const Report& report) {
-  std::map<std::string, int> layers;
-  for (const RuleRow& row : report.rules) {
-    if (row.result == RuleResult::kNotTestedHere) ++layers[std::string(row.rule.layer)];
+// Lists the numbers of rules that each layer judged, and of those that miss a layer.
+std::string RulesOfLayers(const Report& report) {
+  const LayerCounts counts = CountLayers(report, false);
+  const std::string judged = JudgedText(counts);
+  std::string text = "  rules judged: " + (judged.empty() ? "none" : judged) + "\n";
+  if (!counts.not_run.empty()) text += "  not run: " + RulesByLayer(counts.not_run, false) + "\n";
+  if (!counts.without_it.empty()) {
+    text +=
+        "  not run, but judged by other layers: " + RulesByLayer(counts.without_it, false) + "\n";
   }
-  return layers.empty() ? "" : CountsLine("  not tested here, by layer: ", layers);
+  if (counts.review > 0) {
+    text += "  not testable by a program: " + std::to_string(counts.review) +
+            ", reasons in conformance/untested.toml and results.json\n";
+  }
+  return text;
+}
+
+void Unpassed(const Report& report, const std::string& prefix, const CaseResult& row,
+              std::ostream& os) {
+  if (row.result == Result::kPass || row.result == Result::kSkip) return;
+  os << "\n" << ToString(row.result) << "  " << OneLine(prefix + row.id) << "\n";
+  Indented(Failure(report, row, prefix.empty()), os);
 }
 
 }  // namespace
@@ -88,27 +107,31 @@ std::string WhySkipped(const CaseResult& row) {
   return phrase + (phrase.empty() || first.empty() ? "" : ": ") + first;
 }
 
-std::string Failure(const Report& report, const CaseResult& row) {
+std::string Failure(const Report& report, const CaseResult& row, bool of_suite) {
   std::string text = row.message;
+  std::vector<const Rule*> rules;
   for (const std::string& id : row.rules) {
     const Rule* const rule = RuleOf(report, id);
     if (rule == nullptr) continue;
+    rules.push_back(rule);
     if (row.message.find("rule " + id + " (") == std::string::npos) {
       text += "\nrule " + id + " (" + std::string(ToString(rule->level)) +
               "): " + std::string(rule->text);
     }
     text += "\nwhy " + id + ": " + std::string(rule->why);
+    if (rule->status == RuleStatus::kDraft) text += "\ndraft: " + id + " decides no verdict";
   }
-  if (!report.repro_command.empty()) text += "\nrepro: " + report.repro_command + row.id;
+  if (const std::string mend = Mend(rules); !mend.empty()) text += "\n" + mend;
+  if (of_suite && !report.repro_command.empty())
+    text += "\nrepro: " + report.repro_command + row.id;
   return text;
 }
 
 std::string Summary(const Report& report) {
   std::ostringstream os;
-  for (const CaseResult& row : report.cases) {
-    if (row.result == Result::kPass || row.result == Result::kSkip) continue;
-    os << "\n" << ToString(row.result) << "  " << row.id << "\n";
-    Indented(Failure(report, row), os);
+  for (const CaseResult& row : report.cases) Unpassed(report, "", row, os);
+  for (const LayerResults& layer : report.layers) {
+    for (const CaseResult& row : layer.cases) Unpassed(report, layer.layer + " ", row, os);
   }
   const Totals& t = report.totals;
   std::map<std::string, int> rules;
@@ -134,7 +157,7 @@ std::string Summary(const Report& report) {
     skip_reasons[std::string(Phrase(skip_reason))] = n;
   if (!skip_reasons.empty()) os << CountsLine("  without an answer: ", skip_reasons);
   os << CountsLine("  rules " + std::to_string(t.rules) + ": ", rules);
-  os << OtherLayers(report);
+  os << FailedBySubject(report) << DraftResults(report) << RulesOfLayers(report);
   os << Skips(report) << PreemptedCases(report);
   for (const std::string& problem : report.problems)
     os << "  problem: " << OneLine(problem) << "\n";

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "target/expression.h"
+#include "report/joined.h"
 #include "target/target.h"
 #include "text/one_line.h"
 
@@ -86,16 +86,15 @@ void WaiveReports(const CaseResult& row, std::vector<std::string>* problems) {
 void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Report* report) {
   for (const Waiver& waiver : waivers) {
     if (waiver.ExpiredOn(today)) {
-      report->problems.push_back("waiver " + waiver.id + " of " + waiver.owner + " expired on " +
-                                 waiver.expires);
+      report->problems.push_back("waiver " + waiver.id + " of " + waiver.owner + " (" +
+                                 waiver.contact + ") expired on " + waiver.expires);
       continue;
     }
     for (CaseResult& row : report->cases) {
       if (!waiver.Covers(row.id, report->target, report->release, report->arch)) continue;
       if (waiver.Accepts(row.result) && !row.message.starts_with(kGuestLost)) {
         if (row.result == Result::kCrash) WaiveReports(row, &report->problems);
-        row.message =
-            "waiver " + waiver.id + ": " + waiver.reason + " (" + waiver.link + ")\n" + row.message;
+        row.message = waiver.Text() + "\n" + row.message;
         row.result = Result::kWaived;
       } else if (row.result == Result::kPass) {
         row.message = "waiver " + waiver.id + " expects it to fail";
@@ -103,28 +102,6 @@ void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Repor
       }
     }
   }
-}
-
-// The verdict does not include rules that only other layers verify (KUnit, fuzzers, reviews).
-bool VerifiedByCases(const Rule& rule) { return rule.layer.find("case") != std::string_view::npos; }
-
-std::vector<RuleRow> CombineAllResults(const Report& report, const Target& target,
-                                       const Profile& profile, bool partial) {
-  std::map<std::string_view, std::vector<Result>> by_rule;
-  for (const CaseResult& row : report.cases) {
-    for (const std::string& rule : row.rules) by_rule[rule].push_back(ResultForRules(row));
-  }
-  std::vector<RuleRow> rows;
-  const auto claims = [&](Cap cap) { return target.Claims(cap); };
-  for (const Rule& rule : profile.rules) {
-    if (partial && !by_rule.contains(rule.id)) continue;
-    const bool applies =
-        EvaluateApplies(rule.applies, claims) && KernelMatches(rule.kernels, report.release);
-    rows.push_back({rule, applies && !VerifiedByCases(rule)
-                              ? RuleResult::kNotTestedHere
-                              : CombineResults(by_rule[rule.id], applies)});
-  }
-  return rows;
 }
 
 Totals Count(const Report& report) {
@@ -200,8 +177,8 @@ std::vector<std::string> NamesWhere(const Rows& rows, Predicate predicate, Name 
   return names;
 }
 
-// Returns "all 400 MUST rules judged here passed; other layers judge 120 more", or "397 MUST rules
-// judged here passed, and waivers accept the failures of 3".
+// Returns "614 MUST rules passed (judged: 495 by the suite, 160 by KUnit); not run: vm: 5 MUST
+// rules".
 std::string Judged(const Report& report) {
   const auto count = [&](RuleResult result) {
     return std::count_if(report.rules.begin(), report.rules.end(), [&](const RuleRow& row) {
@@ -209,12 +186,51 @@ std::string Judged(const Report& report) {
     });
   };
   const auto waived = count(RuleResult::kWaived);
-  const auto elsewhere = count(RuleResult::kNotTestedHere);
-  std::string text = (waived == 0 ? "all " : "") + std::to_string(count(RuleResult::kPassed)) +
-                     " MUST rules judged here passed";
+  const LayerCounts counts = CountLayers(report, true);
+  std::string text = std::to_string(count(RuleResult::kPassed)) + " MUST rules passed";
   if (waived > 0) text += ", and waivers accept the failures of " + std::to_string(waived);
-  if (elsewhere > 0) text += "; other layers judge " + std::to_string(elsewhere) + " more";
+  text += report.layers.empty() ? ", judged by " + LayersThatRan(report)
+                                : " (judged: " + JudgedText(counts) + ")";
+  return text + NotJudgedText(counts);
+}
+
+// Returns "only selected tests ran (the suite alone): 3 passed, 1 skipped".
+std::string Selected(const Report& report) {
+  int passed = report.totals.passed;
+  int skipped = report.totals.skipped;
+  for (const LayerResults& layer : report.layers) {
+    for (const CaseResult& row : layer.cases) {
+      passed += row.result == Result::kPass ? 1 : 0;
+      skipped += row.result == Result::kSkip ? 1 : 0;
+    }
+  }
+  std::string text = "only selected tests ran, of " + LayersThatRan(report) + ": " +
+                     std::to_string(passed) + " passed";
+  if (report.totals.waived > 0) text += ", " + std::to_string(report.totals.waived) + " waived";
+  if (skipped > 0) text += ", " + std::to_string(skipped) + " skipped";
   return text;
+}
+
+// Returns "CNT-002", or "DRC-052 (KUnit)" for a rule that failed in other layers only.
+std::string FailedName(const RuleRow& row) {
+  std::string layers;
+  for (const LayerAnswer& answer : row.layers) {
+    if (answer.result != RuleResult::kFailed) continue;
+    if (answer.layer == kSuiteLayer) return std::string(row.rule.id);
+    layers += (layers.empty() ? "" : ", ") + std::string(PhraseOfLayer(answer.layer));
+  }
+  return std::string(row.rule.id) + " (" + layers + ")";
+}
+
+// Returns "KUnit: suite x did not run" for the first layer that could not judge its run, or "".
+std::string UnjudgedLayer(const Report& report) {
+  for (const LayerResults& layer : report.layers) {
+    const std::string name(PhraseOfLayer(layer.layer));
+    if (!layer.judged)
+      return name + ": " + (layer.problems.empty() ? "not judged" : layer.problems.front());
+    if (layer.cases.empty()) return name + ": its file has no test";
+  }
+  return "";
 }
 
 std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& report) {
@@ -222,10 +238,14 @@ std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& repor
   const auto rule_id = [](const RuleRow& row) { return row.rule.id; };
   const auto must = [](const RuleRow& row) { return row.rule.level == Level::kMust; };
 
+  if (!stream.lie.empty()) {
+    return {Verdict::kNotJudged,
+            "the lie " + stream.lie + " was on: these results say nothing about the driver"};
+  }
   if (report.cases.empty()) return {Verdict::kNotJudged, "no case was selected"};
   const auto failed_rules = NamesWhere(
       report.rules, [&](const RuleRow& r) { return must(r) && r.result == RuleResult::kFailed; },
-      rule_id);
+      FailedName);
   const auto unexpected = NamesWhere(
       report.cases, [](const CaseResult& r) { return r.result == Result::kUnexpectedPass; },
       case_id);
@@ -243,6 +263,8 @@ std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& repor
   if (const std::string unanswered = UnansweredReason(report); !unanswered.empty())
     return {Verdict::kNotJudged, unanswered};
   if (!stream.no_kernel_log.empty()) return {Verdict::kNotJudged, stream.no_kernel_log};
+  if (const std::string unjudged = UnjudgedLayer(report); !unjudged.empty())
+    return {Verdict::kNotJudged, unjudged};
 
   const auto no_answer = NamesWhere(
       report.cases,
@@ -255,12 +277,13 @@ std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& repor
     if (report.totals.passed + report.totals.waived == 0) {
       return {Verdict::kNotJudged, "every selected case was skipped"};
     }
-    return {Verdict::kPartial, "all that was selected passed"};
+    return {Verdict::kPartial, Selected(report)};
   }
   const auto open_rules = NamesWhere(
       report.rules,
       [&](const RuleRow& r) {
-        return must(r) && (r.result == RuleResult::kPartial || r.result == RuleResult::kNotTested);
+        return must(r) &&
+               (r.result == RuleResult::kIncomplete || r.result == RuleResult::kNotTested);
       },
       rule_id);
   if (!open_rules.empty()) {
@@ -269,6 +292,10 @@ std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& repor
                 (no_answer.empty() ? "" : " (no answer from: " + ListIds(no_answer) + ")")};
   }
   if (report.totals.rules_passed == 0) return {Verdict::kNotJudged, "no rule was tested"};
+  if (std::ranges::any_of(report.layers,
+                          [](const LayerResults& layer) { return !layer.selected.empty(); })) {
+    return {Verdict::kPartial, Selected(report)};
+  }
   return {Verdict::kConformant, Judged(report)};
 }
 
@@ -280,6 +307,8 @@ std::string_view ToString(RuleResult result) {
       return "PASSED";
     case RuleResult::kPartial:
       return "PARTIAL";
+    case RuleResult::kIncomplete:
+      return "INCOMPLETE";
     case RuleResult::kFailed:
       return "FAILED";
     case RuleResult::kWaived:
@@ -288,8 +317,10 @@ std::string_view ToString(RuleResult result) {
       return "NOT_APPLICABLE";
     case RuleResult::kNotTested:
       return "NOT_TESTED";
-    case RuleResult::kNotTestedHere:
-      return "NOT_TESTED_HERE";
+    case RuleResult::kNotRun:
+      return "NOT_RUN";
+    case RuleResult::kReview:
+      return "REVIEW";
   }
   return "?";
 }
@@ -340,7 +371,7 @@ RuleResult CombineResults(const std::vector<Result>& results, bool applies) {
     return RuleResult::kFailed;
   }
   if (results.empty()) return RuleResult::kNotTested;
-  if (open > 0) return passed > 0 ? RuleResult::kPartial : RuleResult::kNotTested;
+  if (open > 0) return passed > 0 ? RuleResult::kIncomplete : RuleResult::kNotTested;
   if (waived > 0) return RuleResult::kWaived;
   if (passed > 0) return RuleResult::kPassed;
   return skipped > 0 ? RuleResult::kNotApplicable : RuleResult::kNotTested;
@@ -348,12 +379,14 @@ RuleResult CombineResults(const std::vector<Result>& results, bool applies) {
 
 Report Judge(const Stream& stream, const Target& target, const Profile& profile,
              std::span<const KnownCase> suite, std::span<const Waiver> waivers,
-             std::string_view today) {
+             std::string_view today, std::vector<LayerResults> layers) {
   if (stream.target != target.name()) {
     throw ConfigError(
         OneLine("the stream is of target '" + stream.target + "', not '" + target.name() + "'"));
   }
+  CheckSameSubject(layers, stream, target);
   Report report;
+  report.layers = std::move(layers);
   report.target = stream.target;
   report.kernel = stream.kernel;
   report.release = stream.release;
@@ -362,7 +395,10 @@ Report Judge(const Stream& stream, const Target& target, const Profile& profile,
   report.problems = stream.problems;
   report.cases = Collect(stream, suite);
   ApplyWaivers(waivers, today, &report);
-  report.rules = CombineAllResults(report, target, profile, stream.partial);
+  report.rules = JoinResults(report, stream, target, profile, false, suite);
+  report.drafts = JoinResults(report, stream, target, profile, true, suite);
+  const auto problems = ProblemsOfLayers(report.layers);
+  report.problems.insert(report.problems.end(), problems.begin(), problems.end());
   report.totals = Count(report);
   std::tie(report.verdict, report.reason) = Decide(stream, report);
   report.reason = OneLine(report.reason);

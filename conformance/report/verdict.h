@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Combines results of cases to results of rules, and these to a verdict.
+// Combines results of cases and of other layers to results of rules, and these to a verdict.
 #ifndef PMUCONF_REPORT_VERDICT_H_
 #define PMUCONF_REPORT_VERDICT_H_
 
@@ -11,6 +11,7 @@
 
 #include "harness/result.h"
 #include "harness/rule.h"
+#include "report/layers.h"
 #include "report/profile.h"
 #include "report/stream.h"
 #include "report/waiver.h"
@@ -20,27 +21,35 @@ namespace pmuconf {
 class Target;
 
 enum class RuleResult {
-  kPassed,         // all its cases that apply to this target passed
-  kPartial,        // some passed, some have no answer
-  kFailed,         // a case failed
+  kPassed,         // its tests that apply to this target passed, in each of its layers that ran
+  kPartial,        // as kPassed, but a layer that ran did not run all of its tests of the rule
+  kIncomplete,     // some tests passed, others have no answer
+  kFailed,         // a test failed
   kWaived,         // cases failed, and waivers accept all failures
-  kNotApplicable,  // not for this target or kernel, or all its cases need an absent capability
-  kNotTested,      // no case has an answer
-  kNotTestedHere,  // applies, but only other layers test it: KUnit, watch, fuzzers, reviews
+  kNotApplicable,  // not for this target or kernel, or all its tests need an absent capability
+  kNotTested,      // the layers that ran have no answer
+  kNotRun,         // applies, but no layer that tests it ran
+  kReview,         // applies, but no program can test it: conformance/untested.toml
 };
 std::string_view ToString(RuleResult result);
 
-// CONFORMANT: every MUST rule of the profile is PASSED, WAIVED or NOT_APPLICABLE, or other layers
-// test it, and there is no
-// other problem. PARTIAL: only a selection ran, and all of it passed. NOT_JUDGED: the results do
-// not suffice for a verdict.
+// CONFORMANT: each MUST rule that a layer judged is PASSED, PARTIAL (watch) or WAIVED, none has
+// missing answers, and there is no other problem. PARTIAL: only selected tests ran, and they
+// passed. NOT_JUDGED: the results do not suffice for a verdict.
 enum class Verdict { kConformant, kNotConformant, kNotJudged, kPartial };
 std::string_view ToString(Verdict verdict);
 int ExitStatus(Verdict verdict);  // 0, 1, 2, 0
 
+// The result of one layer for a rule.
+struct LayerAnswer {
+  std::string_view layer;  // "suite", "kunit"
+  RuleResult result = RuleResult::kNotRun;
+};
+
 struct RuleRow {
   Rule rule;
   RuleResult result = RuleResult::kNotTested;
+  std::vector<LayerAnswer> layers = {};  // those that test the rule; empty if it does not apply
 };
 
 struct Totals {
@@ -57,6 +66,8 @@ struct Report {
   Totals totals;
   std::vector<CaseResult> cases;  // the selected ones in order, with waivers applied
   std::vector<RuleRow> rules;     // of the profile; if partial, of the selected cases
+  std::vector<RuleRow> drafts;    // draft rules of the selected cases; they decide nothing
+  std::vector<LayerResults> layers;
   std::vector<std::string> problems;
 };
 
@@ -73,10 +84,11 @@ Result ResultForRules(const CaseResult& row);
 // Combines the results of a rule's cases, after ResultForRules().
 RuleResult CombineResults(const std::vector<Result>& results, bool applies);
 
-// Throws ConfigError if the stream has a case that is not in the suite.
+// Throws ConfigError if the stream has a case that is not in the suite, or if a layer is of another
+// subject.
 Report Judge(const Stream& stream, const Target& target, const Profile& profile,
              std::span<const KnownCase> suite, std::span<const Waiver> waivers,
-             std::string_view today);
+             std::string_view today, std::vector<LayerResults> layers = {});
 
 }  // namespace pmuconf
 

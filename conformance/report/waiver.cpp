@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <ctime>
 #include <regex>
+#include <utility>
 
 #include "system/sysfs.h"
 #include "target/expression.h"
@@ -37,7 +38,28 @@ std::vector<Result> Results(TomlTable& scope) {
   return results;
 }
 
+// Returns the address of the waiver's owner.
+std::string ContactOf(const TomlTable& table, const std::string& name,
+                      std::span<const Owner> owners) {
+  std::string known;
+  for (const Owner& owner : owners) {
+    if (owner.name == name) return owner.contact;
+    known += (known.empty() ? "" : ", ") + owner.name;
+  }
+  table.Fail("owner", "must be one of " + known + " (owners.toml), not '" + name + "'");
+}
+
+std::string ReadOrFail(const std::string& path) {
+  auto text = ReadFile(path);
+  if (!text) throw ConfigError(path + ": cannot be read");
+  return std::move(*text);
+}
+
 }  // namespace
+
+std::string Waiver::Text() const {
+  return "waiver " + id + ": " + reason + " (" + link + ")\nowner: " + owner + ", " + contact;
+}
 
 bool Waiver::Accepts(Result result) const {
   return std::find(results.begin(), results.end(), result) != results.end();
@@ -49,7 +71,32 @@ bool Waiver::Covers(std::string_view case_id, std::string_view target_name,
          FitsOne(targets, target_name) && FitsOne(cases, case_id);
 }
 
-std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path) {
+std::vector<Owner> ParseOwners(std::string_view text, const std::string& path) {
+  static const std::regex kContact("[^@\\s]+@[^@\\s]+\\.[a-z]+|https://\\S+|\\S+\\.md#\\S+");
+  const toml::table file = ParseToml(text, path);
+  TomlTable root(file, path, "");
+  std::vector<Owner> owners;
+  for (TomlTable& table : root.Tables("owner")) {
+    Owner owner;
+    owner.name = table.String("name");
+    owner.contact = table.String("contact");
+    owner.who = table.String("who");
+    if (!std::regex_match(owner.contact, kContact)) {
+      table.Fail("contact", "must be an e-mail address, an https:// address or FILE.md#SECTION");
+    }
+    if (std::any_of(owners.begin(), owners.end(),
+                    [&](const Owner& one) { return one.name == owner.name; })) {
+      table.Fail("name", "occurs twice: '" + owner.name + "'");
+    }
+    table.Finish();
+    owners.push_back(std::move(owner));
+  }
+  root.Finish();
+  return owners;
+}
+
+std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path,
+                                 std::span<const Owner> owners) {
   static const std::regex kDate("20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])");
   const toml::table file = ParseToml(text, path);
   TomlTable root(file, path, "");
@@ -58,6 +105,7 @@ std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path)
     Waiver waiver;
     waiver.id = table.String("id");
     waiver.owner = table.String("owner");
+    waiver.contact = ContactOf(table, waiver.owner, owners);
     waiver.reason = table.String("reason");
     waiver.link = table.String("link");
     waiver.expires = table.String("expires");
@@ -87,14 +135,26 @@ std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path)
   return waivers;
 }
 
-std::vector<Waiver> LoadWaivers(const std::string& folder) {
+std::vector<Waiver> LoadWaivers(const std::string& folder, std::span<const Owner> more) {
+  const std::string owners_file = std::string(kOwners) + ".toml";
+  const std::vector<std::string> files = ListFolder(folder);
+  std::vector<Owner> owners;
+  if (std::find(files.begin(), files.end(), owners_file) != files.end()) {
+    const std::string path = folder + "/" + owners_file;
+    owners = ParseOwners(ReadOrFail(path), path);
+  }
+  for (const Owner& one : more) {
+    if (std::none_of(owners.begin(), owners.end(),
+                     [&](const Owner& own) { return own.name == one.name; })) {
+      owners.push_back(one);
+    }
+  }
   std::vector<Waiver> all;
-  for (const std::string& file : ListFolder(folder)) {
-    if (!file.ends_with(".toml")) continue;
+  for (const std::string& file : files) {
+    if (!file.ends_with(".toml") || file == owners_file) continue;
     const std::string path = folder + "/" + file;
-    const auto text = ReadFile(path);
-    if (!text) throw ConfigError(path + ": cannot be read");
-    for (Waiver& waiver : ParseWaivers(*text, path)) all.push_back(std::move(waiver));
+    for (Waiver& waiver : ParseWaivers(ReadOrFail(path), path, owners))
+      all.push_back(std::move(waiver));
   }
   return all;
 }

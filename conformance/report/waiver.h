@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waivers: accepted known failures, with an owner and an expiry date.
+// Waivers: accepted known failures, with an owner whom a reader can ask, and an expiry date.
 #ifndef PMUCONF_REPORT_WAIVER_H_
 #define PMUCONF_REPORT_WAIVER_H_
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,9 +12,16 @@
 
 namespace pmuconf {
 
+// Those who can be asked about a waiver: an entry of MAINTAINERS or a role, and its address.
+struct Owner {
+  std::string name;     // "perf"
+  std::string contact;  // "linux-perf-users@vger.kernel.org"
+  std::string who;      // "PERFORMANCE EVENTS SUBSYSTEM in MAINTAINERS of Linux"
+};
+
 struct Waiver {
   std::string id;     // "WVR-001"
-  std::string owner;  // responsible person
+  std::string owner;  // name of an Owner
   std::string reason;
   std::string link;     // to the bug report
   std::string expires;  // last valid day, YYYY-MM-DD
@@ -23,19 +31,31 @@ struct Waiver {
   std::string kernels;               // as in a rule; ">=6.1": all
   std::string arch;                  // as uname -m prints it, e.g. "aarch64"; empty: all
   std::vector<Result> results = {Result::kFail};
+  std::string contact;  // of the owner
 
   bool Covers(std::string_view case_id, std::string_view target_name, std::string_view release,
               std::string_view machine) const;
   // Returns whether the waiver accepts this result.
   bool Accepts(Result result) const;
+  // Returns two lines for reports: the reason with the link, and the owner with the contact.
+  std::string Text() const;
   bool ExpiredOn(std::string_view today) const { return today > expires; }
 };
 
-// Parses a file of [[waiver]] tables. Throws ConfigError (file, line, key).
-std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path);
+// The file of owners in a directory of waivers, without .toml.
+inline constexpr std::string_view kOwners = "owners";
 
-// Reads all *.toml of a directory. Returns nothing if the directory does not exist.
-std::vector<Waiver> LoadWaivers(const std::string& folder);
+// Parses a file of [[owner]] tables. Throws ConfigError (file, line, key).
+std::vector<Owner> ParseOwners(std::string_view text, const std::string& path);
+
+// Parses a file of [[waiver]] tables. Throws ConfigError (file, line, key), also for an owner that
+// is not in `owners`.
+std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path,
+                                 std::span<const Owner> owners);
+
+// Reads all waivers of a directory. Their owners are those of its owners.toml and, if the names
+// differ, `more`. Returns nothing if the directory does not exist.
+std::vector<Waiver> LoadWaivers(const std::string& folder, std::span<const Owner> more = {});
 
 std::string Today();  // YYYY-MM-DD, UTC
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generate builtin.cpp, the built-in files of `pmuconf`: targets, profiles, waivers, and renamed cases."""
+"""Generate builtin.cpp, the built-in files of `pmuconf`: targets, profiles, waivers, renamed cases, and the reasons of
+rules without a test."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from conformance.rules.evidence import read_untested
 from conformance.rules.generate import HEADER, quote, write_if_changed
 from conformance.rules.renamed import read_renamed
 
@@ -36,7 +38,18 @@ def source_of(root: Path) -> str:
     lines += ["  static const RenamedCase kCases[] = {", '      {"", ""},']
     for old, new in read_renamed(root).items():
         lines.append(f"      {{{quote(old)}, {quote(new)}}},")
-    lines += ["  };", "  return std::span(kCases).subspan(1);", "}", "", "}  // namespace pmuconf"]
+    lines += ["  };", "  return std::span(kCases).subspan(1);", "}", ""]
+    lines += ["std::span<const UntestedReasonOfRule> UntestedReasons() {"]
+    lines += ["  static const UntestedReasonOfRule kReasons[] = {", '      {"", ""},']
+    for rule, reason in sorted(read_untested(suite / "untested.toml").items()):
+        lines.append(f"      {{{quote(rule)}, {quote(reason)}}},")
+    lines += [
+        "  };",
+        "  return std::span(kReasons).subspan(1);",
+        "}",
+        "",
+        "}  // namespace pmuconf",
+    ]
     return "\n".join([*lines, ""])
 
 

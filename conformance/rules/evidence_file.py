@@ -1,36 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write evidence.json for `pmuconf explain`: the tests outside the suite that verify each rule, and the rules without
-a test. It is not compiled into the program, so that a changed test does not link the suite again."""
+"""Write evidence.json for `pmuconf explain`: the facts about rules that are not in the program, such as tests outside
+the suite, mutants and findings. It is not compiled into the program, so that a changed test does not link the suite
+again."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
+import os
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
+from conformance.rules import faults, findings
 from conformance.rules.evidence import read_tests, read_untested
 from conformance.rules.generate import write_if_changed
 
 
-def text_of(root: Path) -> str:
-    """The content of evidence.json for the checkout at `root`."""
-    tests = [
-        {"rule": test.rule, "layer": test.layer, "name": test.name, "file": test.file}
-        for test in read_tests(root)
+def subjects(rules: Path) -> dict[str, str]:
+    """The subject of each rule that states one: who must follow it."""
+    found = {}
+    for path in sorted(rules.glob("*.toml")):
+        for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("rule", []):
+            if "subject" in entry:
+                found[str(entry["id"])] = str(entry["subject"])
+    return found
+
+
+def rule_ids(rules: Path) -> list[str]:
+    """The ids of the catalogue."""
+    return [
+        str(entry["id"])
+        for path in sorted(rules.glob("*.toml"))
+        for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("rule", [])
     ]
-    reasons = sorted(read_untested(root / "conformance" / "untested.toml").items())
-    untested = [{"rule": rule, "reason": reason} for rule, reason in reasons]
-    return json.dumps({"tests": tests, "untested": untested}, indent=1) + "\n"
+
+
+def document_of(root: Path, results: str) -> dict[str, Any]:
+    """The content of evidence.json for the checkout at `root`. `results`: the folder with the results of runs, relative
+    to the file."""
+    suite = root / "conformance"
+    known = rule_ids(suite / "rules")
+    page = (root / findings.PAGE).read_text(encoding="utf-8")
+    return {
+        "results": results,
+        "tests": [dataclasses.asdict(test) for test in read_tests(root)],
+        "untested": _reasons(read_untested(suite / "untested.toml")),
+        "faults": [dataclasses.asdict(fault) for fault in faults.read_all(root)],
+        "exempt": _reasons(faults.exempt(root, known)),
+        "findings": [dataclasses.asdict(one) for one in findings.read(page, known)],
+        "subjects": [
+            {"rule": rule, "subject": subject}
+            for rule, subject in sorted(subjects(suite / "rules").items())
+        ],
+    }
+
+
+def _reasons(reasons: dict[str, str]) -> list[dict[str, str]]:
+    return [{"rule": rule, "reason": reason} for rule, reason in sorted(reasons.items())]
 
 
 def main() -> int:
-    """Writes evidence.json."""
+    """Writes evidence.json. Returns 1 after an error message of one line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=Path, required=True, help="the checkout")
     parser.add_argument("--out", type=Path, required=True, help="evidence.json")
+    parser.add_argument(
+        "--results", type=Path, required=True, help="folder with the results of runs, such as build"
+    )
     options = parser.parse_args()
-    write_if_changed(options.out, text_of(options.root))
+    results = os.path.relpath(options.results, options.out.parent)
+    try:
+        document = document_of(options.root.resolve(), results)
+    except (faults.FaultsError, OSError) as error:
+        print(f"evidence: {error}", file=sys.stderr)
+        return 1
+    write_if_changed(options.out, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     return 0
 
 

@@ -14,6 +14,13 @@ from collections.abc import Iterable
 
 LEVELS = {"MUST": "kMust", "SHOULD": "kShould", "MAY": "kMay"}
 STATUSES = {"draft": "kDraft", "active": "kActive", "retired": "kRetired"}
+SUBJECTS = {
+    "driver": "kDriver",
+    "perf core": "kPerfCore",
+    "architecture": "kArchitecture",
+    "suite": "kSuite",
+}
+"""Whose code has to be mended if the rule is violated (docs/adding.md)."""
 ID = re.compile(r"[A-Z][A-Z0-9]*-[0-9]{3}")
 LAYERS = ("case", "kunit", "fuzz", "vm", "review")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -38,13 +45,15 @@ class Value:
 class Rule:
     """One rule of the catalogue.
 
-    `layer` lists what verifies the rule. `by_kernel` has the values that depend on the kernel, so
-    that no case has to check the release.
+    `layer` lists what verifies the rule. `subject` names whose code has to be mended if the rule is
+    violated. `by_kernel` has the values that depend on the kernel, so that no case has to check the
+    release.
     """
 
     id: str
     level: str
     status: str
+    subject: str
     text: str
     why: str
     source: tuple[str, ...]
@@ -110,6 +119,8 @@ def read_rule(where: str, area: str, table: dict[str, object]) -> Rule:
         raise CatalogueError(f"{where}: key 'level' must be one of {', '.join(LEVELS)}")
     if values["status"] not in STATUSES:
         raise CatalogueError(f"{where}: key 'status' must be one of {', '.join(STATUSES)}")
+    if values["subject"] not in SUBJECTS:
+        raise CatalogueError(f"{where}: key 'subject' must be one of {', '.join(SUBJECTS)}")
     if not KERNELS.fullmatch(values["kernels"]):
         raise CatalogueError(f"{where}: key 'kernels' must be like '>=6.1' or '>=6.1,<6.12'")
     for name in layer:
@@ -188,6 +199,7 @@ def definition_of(rule: Rule) -> list[str]:
         f"    .id = {quote(rule.id)},",
         f"    .level = Level::{LEVELS[rule.level]},",
         f"    .status = RuleStatus::{STATUSES[rule.status]},",
+        f"    .subject = RuleSubject::{SUBJECTS[rule.subject]},",
         f"    .text = {quote(rule.text)},",
         f"    .why = {quote(rule.why)},",
         f"    .source = {quote('; '.join(rule.source))},",

@@ -38,6 +38,9 @@ CLI::App* AddNew(CLI::App* program, NewOptions* options) {
       ->required();
   rule->add_option("--why", options->rule.why, "the effect on a user if a driver violates the rule")
       ->required();
+  rule->add_option("--subject", options->rule.subject,
+                   "whose code has to be mended: driver, perf core, architecture or suite")
+      ->required();
   rule->add_option("--level", options->rule.level, "MUST, SHOULD or MAY")->capture_default_str();
 
   auto* const target = add("target", "write a target file");

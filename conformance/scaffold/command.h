@@ -15,7 +15,8 @@ namespace pmuconf {
 struct NewOptions {
   std::string root = ".";
   scaffold::CaseRequest new_case;
-  scaffold::RuleText rule = {.id = {}, .level = "MUST", .text = {}, .why = {}, .source = {}};
+  scaffold::RuleText rule = {
+      .id = {}, .level = "MUST", .subject = {}, .text = {}, .why = {}, .source = {}};
   scaffold::TargetRequest target;
 };
 

@@ -9,7 +9,6 @@
 #include "report/select.h"
 #include "scaffold/case_text.h"
 #include "scaffold/names.h"
-#include "scaffold/rule_text.h"
 #include "target/target.h"
 
 namespace pmuconf::scaffold {
@@ -133,14 +132,12 @@ Scaffold NewCase(const Checkout& checkout, const CaseRequest& request) {
     scaffold.changes.push_back({path, Appended(checkout.Read(path), text, path), false});
   }
 
-  std::map<std::string, std::vector<std::string>> drafts;  // by area
+  std::vector<std::string> drafts;
   for (const std::string& id : request.rules) {
-    if (statuses.at(id) == "draft") drafts[id.substr(0, id.find('-'))].push_back(id);
+    if (statuses.at(id) == "draft") drafts.push_back(id);
   }
-  for (const auto& [area, ids] : drafts) {
-    const std::string path = std::string(kRules) + "/" + area + ".toml";
-    scaffold.changes.push_back({path, Activated(checkout.Read(path), ids, path), false});
-    scaffold.notes.push_back("active now: " + Joined(ids));
+  if (!drafts.empty()) {
+    scaffold.notes.push_back("still a draft, until make activate: " + Joined(drafts));
   }
   scaffold.notes.push_back("replace FAIL() in the case by its expectation");
   scaffold.next = "make run CASE=" + request.id;

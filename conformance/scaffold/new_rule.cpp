@@ -41,7 +41,8 @@ Scaffold NewRule(const Checkout& checkout, RuleText rule) {
   const std::string suite = checkout.SuiteFor(area);
   Scaffold scaffold;
   scaffold.changes.push_back({path, text, false});
-  scaffold.notes.push_back("rule: " + rule.id + " (draft; its first case makes it active)");
+  scaffold.notes.push_back("rule: " + rule.id +
+                           " (draft: it decides no verdict until make activate)");
   scaffold.next = std::string("build/guest/conformance/pmuconf new case ") +
                   (suite.empty() ? "Area" : suite) + ".NameOfClaim --rule " + rule.id;
   return scaffold;

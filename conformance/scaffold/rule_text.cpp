@@ -70,6 +70,11 @@ void CheckRule(const RuleText& rule) {
   if (rule.level != "MUST" && rule.level != "SHOULD" && rule.level != "MAY") {
     throw ConfigError("--level '" + rule.level + "' must be one of MUST, SHOULD, MAY");
   }
+  static const std::vector<std::string> kSubjects = {"driver", "perf core", "architecture",
+                                                     "suite"};
+  if (std::find(kSubjects.begin(), kSubjects.end(), rule.subject) == kSubjects.end()) {
+    throw ConfigError("--subject '" + rule.subject + "' must be one of " + Joined(kSubjects));
+  }
   CheckText(rule.text, rule.level);
   if (IsBlank(rule.why)) {
     throw ConfigError("--why must name the effect on a user if a driver violates the rule");
@@ -89,45 +94,9 @@ std::string DraftRule(const RuleText& rule) {
   for (const std::string& one : rule.source)
     source += (source.empty() ? "" : ", ") + TomlString(one);
   return "[[rule]]\nid      = " + TomlString(rule.id) + "\nlevel   = " + TomlString(rule.level) +
-         "\nstatus  = \"draft\"\ntext    = " + TomlString(rule.text) +
-         "\nwhy     = " + TomlString(rule.why) + "\nsource  = [" + source +
-         "]\napplies = \"true\"\nkernels = \">=6.1\"\n";
-}
-
-std::string Activated(const std::string& file, const std::vector<std::string>& ids,
-                      const std::string& path) {
-  static const std::regex kHead(R"(\s*\[\[rule\]\].*)");
-  static const std::regex kId("\\s*id\\s*=\\s*\"([^\"]*)\".*");
-  static const std::regex kStatus("(\\s*status\\s*=\\s*\")draft(\".*)");
-  std::vector<std::string> lines;
-  std::istringstream stream(file);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-
-  std::size_t activated = 0;
-  for (auto rule = lines.begin(); rule != lines.end();) {
-    const auto is_head = [](const std::string& line) { return std::regex_match(line, kHead); };
-    const auto end = std::find_if(rule + 1, lines.end(), is_head);
-    std::string* status = nullptr;
-    bool wanted = false;
-    for (auto line = rule; line != end; ++line) {
-      std::smatch match;
-      if (std::regex_match(*line, match, kId)) {
-        wanted = std::find(ids.begin(), ids.end(), match[1].str()) != ids.end();
-      }
-      if (std::regex_match(*line, kStatus)) status = &*line;
-    }
-    if (wanted && status != nullptr) {
-      *status = std::regex_replace(*status, kStatus, "$1active$2");
-      ++activated;
-    }
-    rule = end;
-  }
-  if (activated != ids.size()) {
-    throw ConfigError(path + ": cannot find the line 'status = \"draft\"' of " + Joined(ids));
-  }
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
+         "\nstatus  = \"draft\"\nsubject = " + TomlString(rule.subject) +
+         "\ntext    = " + TomlString(rule.text) + "\nwhy     = " + TomlString(rule.why) +
+         "\nsource  = [" + source + "]\napplies = \"true\"\nkernels = \">=6.1\"\n";
 }
 
 }  // namespace pmuconf::scaffold

@@ -10,23 +10,19 @@ namespace pmuconf::scaffold {
 
 struct RuleText {
   std::string id;
-  std::string level;  // "MUST"
+  std::string level;    // "MUST"
+  std::string subject;  // "driver"
   std::string text;
   std::string why;
   std::vector<std::string> source;
 };
 
-// Throws ConfigError if the level, the text, the reason or a source is not as ci/checks/rules.py,
-// ci/checks/sources.py and conformance/rules/generate.py need it.
+// Throws ConfigError if the level, the subject, the text, the reason or a source is not as
+// ci/checks/rules.py, ci/checks/sources.py and conformance/rules/generate.py need it.
 void CheckRule(const RuleText& rule);
 
-// Returns the [[rule]] as a draft: no test verifies it yet.
+// Returns the [[rule]] as a draft, which decides no verdict.
 std::string DraftRule(const RuleText& rule);
-
-// Returns the text of a rule file in which the draft rules `ids` are active. Throws ConfigError
-// with `path` if it finds no status of a rule.
-std::string Activated(const std::string& file, const std::vector<std::string>& ids,
-                      const std::string& path);
 
 }  // namespace pmuconf::scaffold
 

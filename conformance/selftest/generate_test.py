@@ -14,6 +14,7 @@ RULE = """[[rule]]
 id = "TOY-001"
 level = "MUST"
 status = "active"
+subject = "perf core"
 text = "A \\"toy\\" MUST work."
 why = "Toys matter."
 source = ["man:toy(1)#x"]
@@ -43,6 +44,7 @@ def test_catalogue_becomes_cpp_constants(tmp_path: pathlib.Path) -> None:
     assert "constinit const Rule TOY_001{" in source
     assert '.text = "A \\"toy\\" MUST work."' in source
     assert '.layer = "case"' in source
+    assert ".subject = RuleSubject::kPerfCore" in source
     assert "rule::TOY_001," in source
 
 

@@ -19,6 +19,7 @@ using testing::StartsWith;
 RuleText Rule() {
   return {.id = "TOY",
           .level = "MUST",
+          .subject = "perf core",
           .text = "A toy MUST  work,\nwith \"batteries\" and without.",
           .why = "Toys matter.",
           .source = {"man:toy(2)#some words", "linux:kernel/toy.c#toy_work"}};
@@ -49,6 +50,7 @@ TEST_F(NewRuleText, DraftHasTheNextNumberAndAllKeys) {
 id      = "TOY-008"
 level   = "MUST"
 status  = "draft"
+subject = "perf core"
 text    = "A toy MUST work, with \"batteries\" and without."
 why     = "Toys matter."
 source  = ["man:toy(2)#some words", "linux:kernel/toy.c#toy_work"]
@@ -98,6 +100,13 @@ TEST_F(NewRuleText, IncompleteRuleIsRefused) {
   EXPECT_EQ(Refused(rule), "no error");
 }
 
+TEST_F(NewRuleText, UnknownSubjectIsRefusedWithTheKnownOnes) {
+  RuleText rule = Rule();
+  rule.subject = "toolmaker";
+  EXPECT_EQ(Refused(rule),
+            "--subject 'toolmaker' must be one of driver, perf core, architecture, suite");
+}
+
 TEST_F(NewRuleText, UnknownAreaIsRefusedWithTheKnownOnes) {
   RuleText rule = Rule();
   rule.id = "toy";
@@ -113,11 +122,6 @@ TEST_F(NewRuleText, FullAreaIsRefused) {
   RuleText rule = Rule();
   rule.id = "BOX";
   EXPECT_EQ(Refused(rule), "area BOX has no free number below 1000");
-}
-
-TEST(NewRuleFile, StatusOfAnUnknownRuleIsAnError) {
-  EXPECT_THAT(Refusal([] { Activated("[[rule]]\nid = \"A-001\"\n", {"A-001"}, "A.toml"); }),
-              HasSubstr("A.toml: cannot find the line"));
 }
 
 }  // namespace

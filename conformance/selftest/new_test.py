@@ -22,7 +22,16 @@ SOME = 8
 """Cases of the suite need fewer; clang-format arranges long lists in columns."""
 TIMEOUT_S = 300
 TEXT = 'A test of "pmuconf new" MUST leave\n  a complete rule.'
-RULE = ("--text", TEXT, "--why", "It is tested.", "--source", "man:perf_event_open(2)#disabled")
+RULE = (
+    "--text",
+    TEXT,
+    "--why",
+    "It is tested.",
+    "--subject",
+    "driver",
+    "--source",
+    "man:perf_event_open(2)#disabled",
+)
 
 pytestmark = pytest.mark.skipif(not BINARY.exists(), reason="needs: ci/build guest pmuconf")
 
@@ -80,10 +89,11 @@ def test_rule_and_its_case_compile(tree: pathlib.Path, tmp_path: pathlib.Path) -
     words = command.removeprefix("next: build/guest/conformance/pmuconf new ").split()
     assert words == ["case", "Counting.NameOfClaim", "--rule", str(rule["id"])]
 
-    case, rules, *_, command = new(tree, *words)
-    assert (case, rules) == ("conformance/cases/counting/name_of_claim_test.cpp", file)
+    case, draft, *_, command = new(tree, *words)
+    assert case == "conformance/cases/counting/name_of_claim_test.cpp"
+    assert draft == f"still a draft, until make activate: {rule['id']}"
     assert command == "next: make run CASE=Counting.NameOfClaim"
-    assert last_rule(tree)["status"] == "active"
+    assert (last_rule(tree)["status"], last_rule(tree)["subject"]) == ("draft", "driver")
     needs = capabilities()
     assert len(needs) > 40
     for first in range(0, len(needs), SOME):

@@ -8,7 +8,6 @@ import os
 import pathlib
 import pty
 import select
-import shutil
 import subprocess
 import tempfile
 import time
@@ -46,6 +45,30 @@ def test_list_has_all_properties_of_every_case() -> None:
     assert case["line"] > 0
 
 
+def test_list_has_the_dimensions_that_the_target_claims() -> None:
+    swept = {case["id"]: case for case in listed()}["Precise.CloseDrainsPendingRecords"]
+    assert [one["name"] for one in swept["dimensions"]] == ["cpu", "member", "counter"]
+    assert swept["dimensions"][2]["values"] == ["first", "last", "fixed"]
+    assert swept["combinations"] == 12  # all pairs of 2, 4 and 3 values; the product has 24
+    plain = {case["id"]: case for case in listed()}[
+        "Counting.NeverScheduledEventReadsZeroWithZeroRunning"
+    ]
+    assert (plain["dimensions"], plain["combinations"]) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ("cpu", "--at: 'cpu' is not DIMENSION=VALUE"),
+        ("cpus=1", "--at: the case has no dimension 'cpus', only: cpu, member, counter"),
+        ("cpu=7", "--at: cpu has no value '7', only: 0, 1"),
+    ],
+)
+def test_invalid_combination_is_one_line_and_status_2(at: str, said: str) -> None:
+    done = pmuconf("case", "Precise.CloseDrainsPendingRecords", "--target", str(TARGET), "--at", at)
+    assert (done.returncode, done.stderr) == (2, f"pmuconf: {said}\n")
+
+
 def test_list_honours_the_selection() -> None:
     assert [case["id"] for case in listed("--case", ID)] == [ID]
     assert ID in [case["id"] for case in listed("--rule", "CNT-002")]
@@ -70,7 +93,7 @@ def test_an_old_id_selects_the_renamed_case() -> None:
     [
         (("--case", "Counting.DisabledTimeIsNotCountd"), f"nearest: {ID}"),
         (("--rule", "CNT-999"), "unknown rule 'CNT-999'; nearest: CNT-"),
-        (("--profile", "nosuch"), "known: counting-1.0, sampling-1.0, software-1.0"),
+        (("--profile", "nosuch"), "known: counting-1.0, driver-1.0, sampling-1.0"),
         (("--case", ID, "--rule", "BPF-001"), "no case is selected"),
     ],
 )
@@ -127,8 +150,6 @@ def test_targets_and_profiles_are_built_in(tmp_path: pathlib.Path) -> None:
         (("list",), "no target: use --target"),
         (("probe", "nosuch"), "no PMU 'nosuch'"),
         (("run", "--pmu", "nosuch"), "no PMU 'nosuch'"),
-        (("explain", "CNT-9999"), "unknown rule 'CNT-9999'; nearest: CNT-"),
-        (("explain",), "no rule: give its id"),
     ],
 )
 def test_unknown_argument_is_one_line_and_status_2(words: tuple[str, ...], said: str) -> None:
@@ -189,38 +210,6 @@ def test_unprivileged_user_gets_no_failures(tmp_path: pathlib.Path) -> None:
     assert done.returncode == 2, done.stdout + done.stderr
     assert "FAIL" not in done.stdout and "BROKEN" not in done.stdout, done.stdout
     assert "NOT JUDGED" in done.stdout and "not permitted here (" in done.stdout
-
-
-def test_explain_prints_a_rule_with_its_cases() -> None:
-    done = pmuconf("explain", "CNT-002")
-    assert done.returncode == 0
-    lines = dict(line.split(":", 1) for line in done.stdout.splitlines()[2:])
-    assert {"why", "source", "applies", "kernels", "layer", "case"} <= lines.keys()
-    assert f"{ID}  conformance/cases/counting/enable_disable_test.cpp:" in done.stdout
-
-
-def test_explain_prints_the_tests_outside_the_suite() -> None:
-    evidence = json.loads(pathlib.Path(BINARY).with_name("evidence.json").read_text())
-    for layer, label in (("kunit", "KUnit:    "), ("vm", "pytest:   ")):
-        test = next(test for test in evidence["tests"] if test["layer"] == layer)
-        assert f"{label}{test['name']}  {test['file']}\n" in pmuconf("explain", test["rule"]).stdout
-
-
-def test_explain_without_the_list_of_tests_reports_that(tmp_path: pathlib.Path) -> None:
-    alone = str(shutil.copy2(BINARY, tmp_path / "pmuconf"))
-    done = pmuconf("explain", "CNT-002", program=alone)
-    assert "others:   not listed: there is no evidence.json next to the program\n" in done.stdout
-    done = pmuconf("explain", "--markdown", program=alone)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "pmuconf: no evidence.json next to the program: give --evidence\n"
-
-
-def test_explain_markdown_has_every_rule() -> None:
-    page = pmuconf("explain", "--markdown").stdout
-    for case in listed():
-        assert f"[{case['id']}](../../{case['file']}#L{case['line']})" in page
-        for rule in case["rules"]:
-            assert f"\n### {rule}\n" in page
 
 
 def write_stream(path: pathlib.Path, result: str, end: bool = True) -> pathlib.Path:

@@ -55,6 +55,13 @@ inline constexpr Rule kRules[] = {
      .applies = "true",
      .kernels = ">=6.1",
      .layer = "kunit"},
+    {.id = "DDD-001",
+     .text = "g",
+     .why = "w",
+     .source = "s",
+     .applies = "true",
+     .kernels = ">=6.1",
+     .layer = "review"},
 };
 
 inline const std::vector<KnownCase> kSuite = {{"One.Holds", {"AAA-001"}},

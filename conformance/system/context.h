@@ -20,9 +20,13 @@ struct FailedCall {
 
 struct Context {
   std::string pmu;  // --pmu: overrides the target's match
+  std::string at;   // --at: restricts the dimensions of the case
+  // The combination of values of dimensions that runs, or in which the case has ended: "cpu=1".
+  std::string current;
   static constexpr std::size_t kMaxOpened = 4;
   std::deque<std::string> opened;  // the last attrs and their results, as messages show them
   std::size_t opens = 0;           // number of all opens
+  bool in_body = false;            // the body of the case runs, not the fixture
   std::string bpf_log;             // the end of libbpf's log
   FailedCall failed_call;
   // Another task preempted a thread with NoPreemption, so the result is no evidence.

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "system/answers.h"
+
 namespace pmuconf {
 namespace {
 
@@ -149,7 +151,14 @@ std::optional<Configs> ReadTerms(const std::string& folder, std::string_view tex
   return terms ? EncodeTerms(*terms, ReadFormats(folder)) : std::nullopt;
 }
 
-std::optional<std::string> ReadFile(const std::string& path) {
+FileAnswers& file_answers() {
+  static constinit FileAnswers the_answers;
+  return the_answers;
+}
+
+namespace {
+
+std::optional<std::string> TextOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   std::ostringstream content;
@@ -161,12 +170,21 @@ std::optional<std::string> ReadFile(const std::string& path) {
   return text;
 }
 
+}  // namespace
+
+std::optional<std::string> ReadFile(const std::string& path) {
+  std::optional<std::string> text = TextOf(path);
+  if (file_answers().file != nullptr) file_answers().file(path, &text);
+  return text;
+}
+
 std::vector<std::string> ListFolder(const std::string& path) {
   std::vector<std::string> names;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
     names.push_back(entry.path().filename());
   }
+  if (file_answers().folder != nullptr) file_answers().folder(path, &names);
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -257,6 +257,7 @@ class Probe {
                       std::to_string(most->second) + " of " + std::to_string(specs_.size()) +
                           " events fit so often into one group" +
                           (general == kMostGeneral ? ", and perhaps more often" : "")};
+    facts_.unlimited = general == kMostGeneral;
     std::vector<EventSpec> full;
     for (Spec& spec : specs_) {
       const bool everywhere = spec.facts.fit == general;

@@ -42,7 +42,8 @@ struct PmuFacts {
   std::string kind;
   std::string kind_how;
   // Returns whether counters limit the events. Otherwise the target file has no [counters].
-  bool limited() const { return kind == "core" || kind == "uncore"; }
+  bool limited() const { return kind == "core" || (kind == "uncore" && !unlimited); }
+  bool unlimited = false;  // a group took as many of its events as a target file can claim
   Finding general, fixed, width;
   Finding sampling, min_period, frequency, task, exclude_user, exclude_kernel, precise, branches;
   std::vector<std::pair<std::string, Finding>> refused;  // keys of [refusals] and their errno

@@ -216,9 +216,7 @@ bool Target::Claims(Cap cap) const {
   return false;
 }
 
-bool Target::Unlimited() const {
-  return general_ == 0 && (kind_ == "software" || kind_ == "tracepoint");
-}
+bool Target::Unlimited() const { return general_ == 0 && kind_ != "core" && kind_ != "trace"; }
 
 std::size_t Target::IndependentEvents() const {
   std::set<std::pair<StimulusKind, std::uint64_t>> different;

@@ -39,6 +39,7 @@ std::string TargetAsJson(const TargetText& file, const FindBase& find_base) {
   const Target target = Target::Parse(file.text, file.path, find_base);
   const Json json = {{"name", target.name()},
                      {"path", target.path()},
+                     {"match", target.match()},
                      {"module", OrNull(target.module())},
                      {"slowness", target.slowness()},
                      {"vm", Machine(target.machine())},

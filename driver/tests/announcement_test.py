@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import types
+from collections.abc import Mapping
+from pathlib import Path
+
 import pytest
 
 from vm import guest, kernel, runs, suite
-from vm.testing import nightly_params
+from vm.testing import mutant_modules, nightly_params
 
 pytestmark = pytest.mark.guest
 
 DEADLINE_S = 60
+FAULT = Path(__file__).with_name("faults") / "SYS-014-files-after-the-announcement.patch"
 
 # The listener prints the content of a PMU's folder when it receives the event. It is ready once it repeats a uevent of
 # the software PMU. It receives events in order, so a later uevent of that PMU marks the end.
@@ -36,10 +41,11 @@ cat <&3 || echo held file gives an error
 """
 
 
-@pytest.mark.rule("SYS-014")
-@pytest.mark.parametrize("name", nightly_params.stock_kernels())
-def test_pmus_are_complete_when_announced_and_gone_when_removed(name: str) -> None:
-    machine = runs.machine(kernel.find(name), suite.find_target("refpmu"))
+def assert_complete_when_announced(
+    found: kernel.Kernel, files: Mapping[str, Path] = types.MappingProxyType({})
+) -> None:
+    """Loads and unloads the module. `files`: path in the guest to path on the host."""
+    machine = runs.machine(found, suite.find_target("refpmu"), files=files)
     with guest.Guest(machine) as vm:
         vm.boot()
         done = vm.exec(["sh", "-c", SCRIPT], DEADLINE_S)
@@ -56,3 +62,18 @@ def test_pmus_are_complete_when_announced_and_gone_when_removed(name: str) -> No
     assert not names & set(said), done.stdout
     assert said[-1] == "held file gives an error", done.stdout
     assert reports == []
+
+
+@pytest.mark.rule("SYS-014")
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
+def test_pmus_are_complete_when_announced_and_gone_when_removed(name: str) -> None:
+    assert_complete_when_announced(kernel.find(name))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", kernel.known())
+def test_files_that_come_after_the_announcement_are_detected(name: str) -> None:
+    found = kernel.find(name)
+    late = mutant_modules.faulty_module(FAULT, found)
+    with pytest.raises(AssertionError, match="there"):
+        assert_complete_when_announced(found, {"modules/refpmu.ko": late})

@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 import re
+import types
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from vm import guest, kernel, runs, suite
-from vm.testing import nightly_params
+from vm.testing import mutant_modules, nightly_params
 
 pytestmark = pytest.mark.guest
+
+FAULT = Path(__file__).with_name("faults") / "STR-008-reference-of-an-event-is-kept.patch"
 
 # One case for each type of resource: events, inherited events, buffers, signals, programs.
 CASES = (
@@ -30,10 +35,11 @@ for fd in /proc/[0-9]*/fd/*; do readlink "$fd"; done | grep -c perf_event
 """
 
 
-@pytest.mark.rule("STR-008")
-@pytest.mark.parametrize("name", nightly_params.stock_kernels())
-def test_cases_leave_nothing_behind(name: str) -> None:
-    machine = runs.machine(kernel.find(name), suite.find_target("refpmu"))
+def assert_nothing_left(
+    found: kernel.Kernel, files: Mapping[str, Path] = types.MappingProxyType({})
+) -> None:
+    """Runs the cases and unloads the module. `files`: path in the guest to path on the host."""
+    machine = runs.machine(found, suite.find_target("refpmu"), files=files)
     with guest.Guest(machine) as vm:
         vm.boot()
         vm.load("refpmu.ko")
@@ -42,7 +48,23 @@ def test_cases_leave_nothing_behind(name: str) -> None:
         for case in CASES:
             result = vm.case(case, 60)
             assert result["result"] == "PASS", (case, result["message"])
-        assert vm.exec(["sh", "-c", STATE]).stdout == before
+        after = vm.exec(["sh", "-c", STATE]).stdout
+        assert after == before, "left behind"
         assert vm.unload("refpmu")["ok"]
         assert vm.kmsg()["reports"] == []
         vm.bye()
+
+
+@pytest.mark.rule("STR-008")
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
+def test_cases_leave_nothing_behind(name: str) -> None:
+    assert_nothing_left(kernel.find(name))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", kernel.known())
+def test_reference_that_an_event_leaves_behind_is_detected(name: str) -> None:
+    found = kernel.find(name)
+    leaking = mutant_modules.faulty_module(FAULT, found)
+    with pytest.raises(AssertionError, match="left behind"):
+        assert_nothing_left(found, {"modules/refpmu.ko": leaking})

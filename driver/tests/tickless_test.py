@@ -9,13 +9,16 @@ from collections.abc import Iterator
 import pytest
 
 from vm import guest, kernel, runs, suite
-from vm.testing import nightly_params
+from vm.testing import mutant_modules, nightly_params
 
 pytestmark = pytest.mark.guest
 
 TICKLESS = "nohz_full=1 rcu_nocbs=1"
 BUSY = "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done"
 DEADLINE_S = 30
+MUTANT = "C105"
+"""Does not start the counter again after a throttle."""
+CASE = "Throttle.ThrottleEndsOnTheSecondCpuToo"
 
 
 @pytest.fixture(scope="module", params=nightly_params.stock_kernels("tickless"))
@@ -47,7 +50,7 @@ def ticks(vm: guest.Guest, cpu: int) -> int:
 def test_a_throttle_ends_on_a_cpu_without_a_tick(vm: guest.Guest) -> None:
     # The case is conclusive only if the tick stops otherwise.
     assert ticks(vm, 1) < ticks(vm, 0) / 4
-    result = vm.case("Throttle.ThrottleEndsOnTheSecondCpuToo", DEADLINE_S)
+    result = vm.case(CASE, DEADLINE_S)
     assert result["result"] == "PASS", result["message"]
 
 
@@ -55,3 +58,16 @@ def test_a_throttle_ends_on_a_cpu_without_a_tick(vm: guest.Guest) -> None:
 def test_events_rotate_without_a_tick(vm: guest.Guest) -> None:
     result = vm.case("Context.EventsTakeTurnsWithoutATick", DEADLINE_S)
     assert result["result"] == "PASS", result["message"]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", kernel.known())
+def test_a_throttle_that_does_not_end_is_detected(name: str) -> None:
+    found = kernel.find(name)
+    broken = {"modules/refpmu.ko": mutant_modules.mutant_module(MUTANT, found)}
+    machine = runs.machine(found, suite.find_target("refpmu"), files=broken, cmdline=TICKLESS)
+    with guest.Guest(machine) as stuck:
+        stuck.boot()
+        stuck.load("refpmu.ko")
+        assert stuck.case(CASE, DEADLINE_S)["result"] == "FAIL"
+        stuck.bye()

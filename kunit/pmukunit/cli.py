@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 from kunit.pmukunit import guest, results, stock, tree
-from vm import kernel, store
+from vm import kernel, module, store
 from vm import tree as trees
+from vm.arch import AMD64
 from vm.errors import PmuvmError
 
 KERNELS = ("6.12", "6.1")
@@ -27,6 +28,8 @@ def main(argv: list[str]) -> int:
             raise PmuvmError(f"unknown KERNEL {options.kernel!r}; known: {known}")
         if not re.fullmatch(r"[\w*?.\[\]!-]*", options.filter):
             raise PmuvmError(f"--filter {options.filter!r}: a glob of suite or suite.case")
+        if options.log:
+            return _judge_log(options, out)
         parameters = _parameters(options)
         if options.pmu:
             options.filter = CONTRACT
@@ -51,6 +54,9 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--idle", action="store_true", help="the event does not happen by itself")
     parser.add_argument("--stock", action="store_true", help="as a module of the stock kernel")
     parser.add_argument(
+        "--log", metavar="FILE", type=Path, help="judge the output of dmesg of a machine with --pmu"
+    )
+    parser.add_argument(
         "--param", metavar="MODULE.NAME=VALUE", action="append", default=[], help="of the kernel"
     )
     parser.add_argument("--out", metavar="DIR", type=Path, default=store.ROOT / "build" / "kunit")
@@ -59,6 +65,9 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--deadline", metavar="S", type=int, default=DEADLINE_S)
     parser.add_argument("--debug", action="store_true", help="with KASAN, kmemleak and more")
     parser.add_argument("--build-only", action="store_true", help="no boot, no verdict")
+    parser.add_argument(
+        "--image", metavar="FILE", type=Path, help="boot this result of --build-only, build nothing"
+    )
     return parser.parse_args(argv)
 
 
@@ -66,6 +75,10 @@ def _parameters(options: argparse.Namespace) -> list[str]:
     """Returns kernel parameters other than the filter; PmuvmError for invalid options."""
     if options.stock and options.debug:
         raise PmuvmError("--stock is the distribution's kernel, --debug another one")
+    if options.image and (options.stock or options.build_only):
+        raise PmuvmError("--image is a built kernel: without --stock and --build-only")
+    if options.image and not options.image.is_file():
+        raise PmuvmError(f"--image {options.image}: no such file")
     for param in options.param:
         if not re.fullmatch(r"\w+\.\w+=[\w.,:-]*", param):
             raise PmuvmError(f"--param {param!r}: MODULE.NAME=VALUE")
@@ -87,13 +100,42 @@ def _parameters(options: argparse.Namespace) -> list[str]:
     return [*(f"{CONTRACT}.{word}" for word in chosen), *options.param]
 
 
+def _clear(out: Path) -> None:
+    """Removes the files of an earlier run."""
+    with store.writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+        for stale in ("results.json", "console.log"):
+            (out / stale).unlink(missing_ok=True)
+
+
+def _judge_log(options: argparse.Namespace, out: Path) -> int:
+    """Judges the log of a machine on which pmu_contract was loaded as a module."""
+    if not options.pmu:
+        raise PmuvmError("--log needs --pmu: the PMU that pmu_contract tested")
+    try:
+        log = options.log.read_bytes()
+    except OSError as error:
+        raise PmuvmError(f"--log {options.log}: {error.strerror}") from error
+    _clear(out)
+    # Earlier lines come from the boot, not from the module.
+    begin = log.rfind(b"\n", 0, max(0, log.find(b"KTAP version"))) + 1
+    boot = guest.Boot(log[begin:] if b"KTAP version" in log else b"", 0.0, "")
+    release = results.release_of(log)
+    verdict = results.judge(release or str(options.log), boot, frozenset({CONTRACT}), whole=True)
+    return _finish(verdict, out, results.Subject(release=release, pmu=options.pmu))
+
+
+def _finish(verdict: results.Verdict, out: Path, subject: results.Subject) -> int:
+    """Writes results.json, prints the summary, and returns the exit status."""
+    results.write(verdict, out / "results.json", subject)
+    print(results.summary(verdict))
+    return verdict.status
+
+
 def _run(
     options: argparse.Namespace, out: Path, expected: frozenset[str], parameters: list[str]
 ) -> int:
-    with store.writing(out):
-        out.mkdir(parents=True, exist_ok=True)
-    for stale in ("results.json", "console.log"):
-        (out / stale).unlink(missing_ok=True)
+    _clear(out)
     name, log = options.kernel, out / "console.log"
     if options.stock:
         boot = stock.run(name, options.driver, options.suites, parameters, options.deadline, log)
@@ -101,7 +143,7 @@ def _run(
         machine = guest.PLAIN
         if options.debug:
             name, machine = f"{name}{kernel.DEBUG_SUFFIX}", guest.debug(kernel.debug_needs())
-        built = _built(options, out)
+        built = options.image or _built(options, out)
         if options.build_only:
             return results.PASSED
         deadline_s = options.deadline * machine.slowness
@@ -109,9 +151,14 @@ def _run(
         boot = guest.boot(built, options.filter, deadline_s, log, machine)
     whole = "." not in options.filter
     verdict = results.judge(name, boot, expected, whole, scanned=options.debug)
-    results.write(verdict, out / "results.json")
-    print(results.summary(verdict))
-    return verdict.status
+    subject = results.Subject(
+        release=kernel.find(name).release if options.stock else results.release_of(boot.console),
+        arch=AMD64.machine,
+        driver="" if options.pmu else module.NAME,
+        pmu=options.pmu,
+        selected="" if options.pmu else options.filter,
+    )
+    return _finish(verdict, out, subject)
 
 
 def _built(options: argparse.Namespace, out: Path) -> Path:

@@ -3,7 +3,8 @@
 
 import fnmatch
 import json
-from dataclasses import dataclass, replace
+import re
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from kunit.pmukunit import ktap
@@ -13,6 +14,29 @@ from vm import leaks, store
 
 PASSED, FAILED, NOT_JUDGED = 0, 1, 2
 FAILED_LINES_SHOWN = 12
+
+
+_RELEASE = re.compile(rb"\bLinux version (\S+)")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The subject of a run, for a joined verdict (docs/architecture.md). "" is unknown."""
+
+    release: str = ""
+    arch: str = ""
+    driver: str = ""
+    """The module of the driver in the kernel, if its own suites ran."""
+    pmu: str = ""
+    """The PMU of pmu_contract, if only that suite ran."""
+    selected: str = ""
+    """The glob of the suites or cases that ran; "" if all ran."""
+
+
+def release_of(console: bytes) -> str:
+    """The kernel's release in a boot log, or ""."""
+    found = _RELEASE.search(console)
+    return found[1].decode("utf-8", "replace") if found else ""
 
 
 @dataclass(frozen=True)
@@ -87,8 +111,10 @@ def assign_leaks(run: ktap.Run, found: list[leaks.Leak]) -> tuple[ktap.Run, list
     return replace(run, cases=tuple(cases)), nobodys
 
 
-def write(verdict: Verdict, path: Path) -> None:
+def write(verdict: Verdict, path: Path, subject: Subject = Subject()) -> None:
     document = {
+        "layer": "kunit",
+        **asdict(subject),
         "verdict": ("PASSED", "FAILED", "NOT_JUDGED")[verdict.status],
         "kernel": verdict.kernel,
         "duration_s": round(verdict.duration_s, 3),

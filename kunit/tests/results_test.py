@@ -113,6 +113,29 @@ def test_failed_case_and_its_message_are_in_the_summary(tmp_path: Path) -> None:
     assert "EXPECTATION FAILED" in document["cases"][0]["message"]
 
 
+def test_results_file_states_the_subject(passed: bytes, tmp_path: Path) -> None:
+    subject = results.Subject("6.12.1", "x86_64", driver="refpmu", selected="a.*")
+    results.write(judged(passed), tmp_path / "results.json", subject)
+    document = json.loads((tmp_path / "results.json").read_text())
+    facts = {
+        key: document[key] for key in ("layer", "release", "arch", "driver", "pmu", "selected")
+    }
+    assert facts == {
+        "layer": "kunit",
+        "release": "6.12.1",
+        "arch": "x86_64",
+        "driver": "refpmu",
+        "pmu": "",
+        "selected": "a.*",
+    }
+
+
+def test_release_is_that_of_the_boot_log() -> None:
+    console = b"x\n[    0.000000] Linux version 6.12.117-x (root@host) (gcc) #1\n"
+    assert results.release_of(console) == "6.12.117-x"
+    assert results.release_of(b"KTAP version 1\n") == ""
+
+
 def test_rules_are_in_the_results_file(passed: bytes, tmp_path: Path) -> None:
     mark = b"\n    # state_flags_equal_those_of_perf: verifies DRV-037\n    ok 2"
     results.write(judged(passed.replace(b"\n    ok 2", mark)), tmp_path / "results.json")

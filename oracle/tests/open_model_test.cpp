@@ -134,6 +134,26 @@ TEST(OpenModel, UnstatedChoicesAreIgnored) {
   EXPECT_EQ(ApplicableViolations(model).size(), ApplicableViolations(plain).size() + 1);
 }
 
+// The driver's event_init precedes the capabilities of its PMU. The kernel checks
+// PERF_PMU_CAP_NO_INTERRUPT last.
+TEST(OpenModel, KernelRefusesSamplingAfterOtherCapabilities) {
+  for (const char* release : kReleases) {
+    OpenPmu by_driver = Plain();
+    by_driver.refusals["exclude"] = EINVAL;
+    OpenPmu by_kernel = by_driver;
+    by_driver.refusals["sampling"] = EOPNOTSUPP;
+    by_kernel.refusals["no_interrupt"] = EOPNOTSUPP;
+    const OpenModel driver(System(release), by_driver), kernel(System(release), by_kernel);
+    EXPECT_EQ(PredictionOf(driver, {"sampling", "exclude_user"}).error, EOPNOTSUPP) << release;
+    EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt", "exclude_user"}).error, EINVAL)
+        << release;
+    EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt"}).error, EOPNOTSUPP) << release;
+    EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt", "unknown clock"}).error,
+              EOPNOTSUPP)
+        << release;
+  }
+}
+
 TEST(OpenModel, FieldsBeyondTheSizeAreZero) {
   const OpenModel model(System(kReleases[0]), Plain());
   OpenCall call = model.ValidCall();

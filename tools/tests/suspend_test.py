@@ -9,26 +9,30 @@ from __future__ import annotations
 
 import functools
 import json
+import pathlib
 from typing import Any
 
 import pytest
 
-from vm import guest, kernel, runs, suite
-from vm.testing import nightly_params
+from vm import guest, kernel, runs, store, suite
+from vm.testing import mutant_modules, nightly_params
 
 pytestmark = pytest.mark.guest
 
 DEADLINE_S = 120
+FAULTS = store.ROOT / "driver" / "tests" / "faults"
+ANEW = "C106"
+"""A mutant: each add begins a new period."""
 
 
 @functools.cache
-def suspend_output(name: str) -> dict[str, Any]:
-    """The output of `suspend` on a kernel, and the kernel log of that time."""
-    machine = runs.machine(
-        kernel.find(name),
-        suite.find_target("refpmu"),
-        files={"bin/suspend": suite.tool("tools/suspend")},
-    )
+def suspend_output(name: str, module: pathlib.Path | None = None) -> dict[str, Any]:
+    """The output of `suspend` on a kernel, and the kernel log of that time. `module`: a broken driver."""
+    found = kernel.find(name)
+    files = {"bin/suspend": suite.tool("tools/suspend")}
+    if module is not None:
+        files["modules/refpmu.ko"] = module
+    machine = runs.machine(found, suite.find_target("refpmu"), files=files)
     with guest.Guest(machine) as vm:
         vm.boot()
         vm.load("refpmu.ko")
@@ -70,3 +74,19 @@ def test_a_throttled_event_samples_again(name: str) -> None:
 @pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
 def test_cpu_that_was_offline_counts_and_samples_from_the_first_event(name: str) -> None:
     assert suspend_output(name)["fresh"] == {"counts": 33, "samples": 3}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
+def test_period_that_begins_anew_is_detected(name: str) -> None:
+    module = mutant_modules.mutant_module(ANEW, kernel.find(name))
+    facts = suspend_output(name, module)
+    assert facts["after"]["samples"] < 2, facts
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
+def test_lost_address_of_the_record_buffer_is_detected(name: str) -> None:
+    fault = FAULTS / "PM-002-buffer-address-set-at-load-only.patch"
+    module = mutant_modules.faulty_module(fault, kernel.find(name))
+    assert suspend_output(name, module)["fresh"]["samples"] == 0

@@ -3,12 +3,41 @@
 #include "tools/watch/report.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cinttypes>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tools/watch/watch.h"
 
 namespace pmuconf {
 namespace {
+
+struct Check {
+  const char* name;
+  const char* rule;
+  const char* callbacks;  // separated by spaces
+};
+constexpr Check kChecks[] = {
+#define X(name, rule, text, values, calls) {#name, rule, calls},
+    WATCH_BREACHES(X)
+#undef X
+};
+
+// These need the disable count of the PMU, which some kernels hide: Watched::unjudged.
+bool NeedsDisableCount(const std::string& name) {
+  return name == "pmu-on" || name == "txn-balance";
+}
+
+std::uint64_t CallsOf(const Watched& watched, const char* callbacks) {
+  std::uint64_t n = 0;
+  std::istringstream names(callbacks);
+  for (std::string name; names >> name;) {
+    for (const WatchedCalls& calls : watched.calls) n += calls.name == name ? calls.calls : 0;
+  }
+  return n;
+}
 
 template <typename... Args>
 std::string Format(const char* format, Args... args) {
@@ -59,6 +88,12 @@ std::string BreachText(const WatchedBreach& breach) {
 
 }  // namespace
 
+std::string BreachName(std::string name) {
+  for (char& c : name)
+    c = c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
+
 std::string Duration(std::uint64_t ns) {
   if (ns < 1'000) return Format("%" PRIu64 " ns", ns);
   const auto value = static_cast<double>(ns);
@@ -76,6 +111,28 @@ std::uint64_t Below(const WatchedCalls& calls, double share) {
     }
   }
   return calls.longest;
+}
+
+std::vector<WatchedCheck> Checks(const Watched& watched) {
+  std::vector<WatchedCheck> checks;
+  for (const Check& known : kChecks) {
+    WatchedCheck check = {BreachName(known.name), known.rule, true, ""};
+    const auto breach =
+        std::find_if(watched.breaches.begin(), watched.breaches.end(),
+                     [&check](const WatchedBreach& one) { return one.name == check.name; });
+    const std::uint64_t calls = CallsOf(watched, known.callbacks);
+    if (breach != watched.breaches.end()) {
+      check.passed = false;
+      check.message = BreachText(*breach);
+      check.message.pop_back();
+    } else if (calls == 0 || (!watched.unjudged.empty() && NeedsDisableCount(check.name))) {
+      continue;
+    } else {
+      check.message = "no breach in " + std::to_string(calls) + " calls";
+    }
+    checks.push_back(std::move(check));
+  }
+  return checks;
 }
 
 std::string WatchText(const Watched& watched) {
@@ -118,10 +175,21 @@ std::string WatchJson(const Watched& watched) {
                         {"pid", one.pid},
                         {"command", one.command}});
   }
-  const nlohmann::ordered_json json = {{"pmu", watched.pmu},
+  auto cases = nlohmann::ordered_json::array();
+  for (const WatchedCheck& one : Checks(watched)) {
+    cases.push_back({{"id", "watch." + one.name},
+                     {"result", one.passed ? "PASS" : "FAIL"},
+                     {"message", one.message},
+                     {"rules", nlohmann::ordered_json::array({one.rule})}});
+  }
+  const nlohmann::ordered_json json = {{"layer", "watch"},
+                                       {"pmu", watched.pmu},
+                                       {"release", watched.release},
+                                       {"arch", watched.arch},
                                        {"seconds", watched.seconds},
                                        {"calls", calls},
                                        {"breaches", breaches},
+                                       {"cases", cases},
                                        {"unjudged", watched.unjudged}};
   return json.dump(1) + "\n";
 }

@@ -40,17 +40,31 @@ struct WatchedBreach {
 
 struct Watched {
   std::string pmu;
+  std::string release, arch;  // of the running kernel
   double seconds = 0;
   std::vector<WatchedCalls> calls;
   std::vector<WatchedBreach> breaches;  // those that occurred
   std::string unjudged;                 // the checks that this kernel does not support, and why
 };
 
+// Returns the name of a breach in reports: "stop-running" for STOP_RUNNING.
+std::string BreachName(std::string name);
+
 // Formats a rounded duration in ns: "1.3 us".
 std::string Duration(std::uint64_t ns);
 // Returns a duration in ns such that the fraction `share` of the calls is shorter. It comes from
 // the histogram, so it is a power of 2 or the longest duration.
 std::uint64_t Below(const WatchedCalls& calls, double share);
+
+// One check, as a test of its rule (docs/architecture.md, "Results of other layers").
+struct WatchedCheck {
+  std::string name;  // "stop-running"
+  std::string rule;
+  bool passed = false;
+  std::string message;  // the breach, or the number of checked calls
+};
+// Returns the checks for which at least one call happened.
+std::vector<WatchedCheck> Checks(const Watched& watched);
 
 std::string WatchText(const Watched& watched);
 std::string WatchJson(const Watched& watched);

@@ -25,47 +25,60 @@ enum watch_callback {
   WATCH_CALLBACK_COUNT,
 };
 
-/* Breaches: name, rule, description, and the meaning of `expected` and `found`. */
+/* Breaches: name, rule, description, the meaning of `expected` and `found`, and the callbacks whose
+ * calls are checked: without a call of one of them, nothing was checked.
+ */
 #define WATCH_BREACHES(X)                                                                         \
-  X(INTERRUPTS_ON, "DRC-044", "called with interrupts on", "")                                    \
-  X(WRONG_CPU, "DRC-044", "called on another CPU than the event's", "CPU")                        \
-  X(PMU_ON, "DRC-044", "called with the PMU enabled", "")                                         \
-  X(ADD_NOT_RUNNING, "DRC-047", "an event that was added and enabled does not run", "hw.state")   \
-  X(ADD_RUNNING, "DRC-047", "an event runs that was added without PERF_EF_START", "hw.state")     \
-  X(FAILED_ADD_STATE, "DRC-046", "an add that failed left another state", "hw.state")             \
-  X(FAILED_ADD_INDEX, "DRC-046", "an add that failed left another counter", "hw.idx")             \
-  X(DEL_STATE, "DRC-048", "after del the event is not stopped and up to date", "hw.state")        \
-  X(LATE_COUNT, "DRC-048", "the count went on after del", "count")                                \
-  X(STOP_RUNNING, "DRC-052", "stop did not set STOPPED", "hw.state")                              \
-  X(STOP_STALE, "DRC-052", "stop with PERF_EF_UPDATE did not set UPTODATE", "hw.state")           \
-  X(START_STOPPED, "DRC-053", "start did not clear STOPPED and UPTODATE", "hw.state")             \
+  X(INTERRUPTS_ON, "DRC-044", "called with interrupts on", "",                                    \
+    "add del start stop read (overflow)")                                                         \
+  X(WRONG_CPU, "DRC-044", "called on another CPU than the event's", "CPU",                        \
+    "add del start stop (overflow)")                                                              \
+  X(PMU_ON, "DRC-044", "called with the PMU enabled", "", "add del")                              \
+  X(ADD_NOT_RUNNING, "DRC-047", "an event that was added and enabled does not run", "hw.state",   \
+    "add")                                                                                        \
+  X(ADD_RUNNING, "DRC-047", "an event runs that was added without PERF_EF_START", "hw.state",     \
+    "add")                                                                                        \
+  X(FAILED_ADD_STATE, "DRC-046", "an add that failed left another state", "hw.state", "add")      \
+  X(FAILED_ADD_INDEX, "DRC-046", "an add that failed left another counter", "hw.idx", "add")      \
+  X(DEL_STATE, "DRC-048", "after del the event is not stopped and up to date", "hw.state", "del") \
+  X(LATE_COUNT, "DRC-048", "the count went on after del", "count", "del")                         \
+  X(STOP_RUNNING, "DRC-052", "stop did not set STOPPED", "hw.state", "stop")                      \
+  X(STOP_STALE, "DRC-052", "stop with PERF_EF_UPDATE did not set UPTODATE", "hw.state", "stop")   \
+  X(START_STOPPED, "DRC-053", "start did not clear STOPPED and UPTODATE", "hw.state", "start")    \
   X(RELOAD_WITHOUT_UPDATE, "DRC-053",                                                             \
-    "start with PERF_EF_RELOAD without a stop with PERF_EF_UPDATE", "hw.state")                   \
+    "start with PERF_EF_RELOAD without a stop with PERF_EF_UPDATE", "hw.state", "start")          \
   X(STARTED_TWICE, "DRC-054",                                                                     \
-    "start of an event that is not stopped: nobody stopped it when it was throttled", "hw.state") \
-  X(STATE, "DRV-037", "UPTODATE without STOPPED", "hw.state")                                     \
+    "start of an event that is not stopped: nobody stopped it when it was throttled", "hw.state", \
+    "start")                                                                                      \
+  X(STATE, "DRV-037", "UPTODATE without STOPPED", "hw.state", "add del start stop")               \
   X(COUNTED_STOPPED, "DRC-060", "the count of a stopped event that was up to date changed",       \
-    "count")                                                                                      \
-  X(COUNT_DOWN, "DRC-061", "the count went down", "count")                                        \
-  X(PERIOD_LEFT, "DRC-066", "period_left is not within the period", "period")                     \
-  X(PERIOD_LEFT_STUCK, "DRC-058", "the count went on and period_left did not", "period_left")     \
+    "count", "read stop del")                                                                     \
+  X(COUNT_DOWN, "DRC-061", "the count went down", "count", "read stop del")                       \
+  X(PERIOD_LEFT, "DRC-066", "period_left is not within the period", "period", "start (overflow)") \
+  X(PERIOD_LEFT_STUCK, "DRC-058", "the count went on and period_left did not", "period_left",     \
+    "read stop del")                                                                              \
   X(NOT_PROGRAMMED, "DRC-066", "prev_count is far from what period_left asks for",                \
-    "events to the overflow")                                                                     \
-  X(LAST_PERIOD, "DRC-067", "a sample with another period than last_period", "period")            \
-  X(OVERFLOW_STOPPED, "DRC-071", "an overflow of an event that is stopped", "hw.state")           \
+    "events to the overflow", "start (overflow)")                                                 \
+  X(LAST_PERIOD, "DRC-067", "a sample with another period than last_period", "period",            \
+    "(overflow)")                                                                                 \
+  X(OVERFLOW_STOPPED, "DRC-071", "an overflow of an event that is stopped", "hw.state",           \
+    "(overflow)")                                                                                 \
   X(OVERFLOW_TOO_OFTEN, "DRC-071", "more overflows than periods that ended",                      \
-    "events counted, reported periods")                                                           \
-  X(OVERFLOW_UNSTOPPED, "DRC-054", "an overflow of an event that was to be stopped", "")          \
-  X(TXN_NESTED, "DRC-082", "a transaction began in a transaction", "")                            \
-  X(TXN_NONE, "DRC-082", "a transaction ended that never began", "")                              \
+    "events counted, reported periods", "(overflow)")                                             \
+  X(OVERFLOW_UNSTOPPED, "DRC-054", "an overflow of an event that was to be stopped", "",          \
+    "(overflow)")                                                                                 \
+  X(TXN_NESTED, "DRC-082", "a transaction began in a transaction", "", "start_txn")               \
+  X(TXN_NONE, "DRC-082", "a transaction ended that never began", "", "commit_txn cancel_txn")     \
   X(TXN_BALANCE, "DRC-082",                                                                       \
-    "a transaction left the PMU disabled or enabled otherwise than before", "depth of disable")   \
-  X(INIT_FOREIGN, "DRC-015", "event_init answered for a foreign type", "errno")                   \
-  X(INIT_POSITIVE, "DRC-020", "event_init returned a positive number", "return value")            \
-  X(INIT_DESTROY, "DRC-037", "event_init failed and left destroy set", "errno")
+    "a transaction left the PMU disabled or enabled otherwise than before", "depth of disable",   \
+    "commit_txn cancel_txn")                                                                      \
+  X(INIT_FOREIGN, "DRC-015", "event_init answered for a foreign type", "errno", "event_init")     \
+  X(INIT_POSITIVE, "DRC-020", "event_init returned a positive number", "return value",            \
+    "event_init")                                                                                 \
+  X(INIT_DESTROY, "DRC-037", "event_init failed and left destroy set", "errno", "event_init")
 
 enum watch_breach {
-#define X(name, rule, text, what) WATCH_BREACH_##name,
+#define X(name, rule, text, what, calls) WATCH_BREACH_##name,
   WATCH_BREACHES(X)
 #undef X
       WATCH_BREACH_COUNT,

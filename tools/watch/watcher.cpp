@@ -4,6 +4,7 @@
 
 #include <bpf/btf.h>
 #include <sys/ioctl.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -41,7 +42,7 @@ struct Kind {
   const char* values;
 };
 constexpr Kind kKinds[] = {
-#define X(name, rule, text, values) {#name, rule, text, values},
+#define X(name, rule, text, values, calls) {#name, rule, text, values},
     WATCH_BREACHES(X)
 #undef X
 };
@@ -143,14 +144,6 @@ std::map<std::uint64_t, std::string> FunctionsAt(std::vector<std::uint64_t> addr
   return names;
 }
 
-std::string Lower(const char* name) {
-  std::string text;
-  for (const char* c = name; *c != '\0'; ++c) {
-    text += *c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
-  }
-  return text;
-}
-
 }  // namespace
 
 // The loaded programs and their kprobes.
@@ -195,6 +188,10 @@ class Watcher::Programs {
     const auto& data = *bpf()->bss;
     Watched watched;
     watched.pmu = pmu_;
+    utsname machine = {};
+    uname(&machine);
+    watched.release = machine.release;
+    watched.arch = machine.machine;
     if (data.disable_count == 0) {
       watched.unjudged =
           "whether the PMU is disabled (DRC-044, DRC-082): this kernel does not tell where its "
@@ -217,7 +214,7 @@ class Watcher::Programs {
       const auto& seen = data.seen[i];
       if (seen.times == 0) continue;
       WatchedBreach breach;
-      breach.name = Lower(kKinds[i].name);
+      breach.name = BreachName(kKinds[i].name);
       breach.rule = kKinds[i].rule;
       breach.text = kKinds[i].text;
       breach.times = seen.times;

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 
 from ci.mutation import patch, workshop
+from ci.mutation.patch import Mutant
 from vm import module, store
 from vm.kernel import Kernel
 
@@ -18,10 +19,20 @@ PLACES = "__mcount_loc"
 
 
 def mutant_module(name: str, found: Kernel) -> pathlib.Path:
-    """The module of a mutant in driver/mutants. Files that mutants share are compiled once."""
+    """The module of a mutant in driver/mutants."""
     known = {each.id: each for each in patch.collect(DRIVER / "mutants")[0]}
+    return _built(known[name], found)
+
+
+def faulty_module(path: pathlib.Path, found: Kernel) -> pathlib.Path:
+    """The module with the patch of a seeded fault, which has the header of a mutant."""
+    return _built(patch.read(path), found)
+
+
+def _built(mutant: Mutant, found: Kernel) -> pathlib.Path:
+    """The module of a mutant. Files that mutants share are compiled once."""
     folder = OUT / found.release
-    product, stamp = folder / name / "refpmu.ko", folder / name / "key"
+    product, stamp = folder / mutant.id / "refpmu.ko", folder / mutant.id / "key"
     with store.locked(folder / ".lock"):
         copy = workshop.restore(DRIVER, folder / "shop")
         sources = [
@@ -30,9 +41,9 @@ def mutant_module(name: str, found: Kernel) -> pathlib.Path:
             if path.suffix in (".c", ".h", ".S", "") and path.is_file()
             if (DRIVER / path.relative_to(copy)).is_file()
         ]
-        key = store.digest([str(found.build).encode(), known[name].path.read_bytes(), *sources])
+        key = store.digest([str(found.build).encode(), mutant.path.read_bytes(), *sources])
         if not (product.is_file() and stamp.is_file() and stamp.read_text("ascii") == key):
-            workshop.build(known[name], found, DRIVER, folder / "shop", product)
+            workshop.build(mutant, found, DRIVER, folder / "shop", product)
             store.write(stamp, key.encode())
     return product
 

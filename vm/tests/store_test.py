@@ -7,6 +7,10 @@ import multiprocessing
 import os
 import pathlib
 import resource
+import select
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
@@ -80,6 +84,33 @@ def test_lock_serialises_two_processes(tmp_path: pathlib.Path) -> None:
     for process in pair:
         process.join(60)
     assert counter.read_text("ascii") == "400"
+
+
+def test_child_keeps_the_lock_of_a_killed_process(tmp_path: pathlib.Path) -> None:
+    """Otherwise the next build would change the sources of a make that still runs."""
+    path = tmp_path / "lock"
+    program = (
+        "import pathlib, subprocess, sys; from vm import store\n"
+        f"with store.locked(pathlib.Path({str(path)!r})) as lock:\n"
+        "    child = subprocess.Popen(['sleep', '60'], pass_fds=(lock,), stdout=subprocess.DEVNULL)\n"
+        "    print(child.pid, flush=True)\n"
+        "    child.wait()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=store.ROOT, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        child = int(holder.stdout.readline())
+        holder.kill()
+        holder.wait()
+    with store.locked_now(path) as mine:
+        assert not mine
+    end = os.pidfd_open(child)
+    signal.pidfd_send_signal(end, signal.SIGKILL)
+    assert select.select([end], [], [], 10)[0]
+    os.close(end)
+    with store.locked_now(path) as mine:
+        assert mine
 
 
 def test_the_key_depends_on_every_byte_and_border() -> None:

@@ -27,8 +27,8 @@ CONFORMANCE_CASE(Aux, DrainedAreaWrapsWithoutLoss,
   }
 }
 
-CONFORMANCE_CASE(Aux, ThresholdInterruptIsServed, .rules = {rule::AUX_017},
-                 .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, ThresholdInterruptIsServed, .rules = {rule::AUX_017}, .needs = {Cap::kTrace},
+                 .over = {Over<dim::Cpu>()}) {
   Trace trace({.pages = 1});
   trace.event().Enable();
   refpmu_branch_entry entry = {};
@@ -47,7 +47,8 @@ CONFORMANCE_CASE(Aux, ThresholdInterruptIsServed, .rules = {rule::AUX_017},
 }
 
 CONFORMANCE_CASE(Aux, FullAreaIsTruncatedAndKeepsWhatItHas,
-                 .rules = {rule::AUX_021, rule::AUX_004, rule::AUX_003}, .needs = {Cap::kTrace}) {
+                 .rules = {rule::AUX_021, rule::AUX_004, rule::AUX_003}, .needs = {Cap::kTrace},
+                 .over = {Over<dim::Cpu>()}) {
   for (const std::size_t pages : {1, 4}) {
     SCOPED_TRACE(pages);
     Trace trace({.pages = pages});
@@ -122,7 +123,7 @@ CONFORMANCE_CASE(Aux, TruncatedTraceIsDisabled, .rules = {rule::AUX_031},
 }
 
 CONFORMANCE_CASE(Aux, RoomThatIsReleasedWhileTracingIsUsed, .rules = {rule::AUX_004, rule::AUX_021},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
   // The reader drains the area after each batch. The event stays enabled throughout.
   const auto half = static_cast<std::uint32_t>(PageSize() / 2);
   Trace trace({.pages = 1}, {.edit = [half](auto& attr) { attr.aux_watermark = half; }});
@@ -144,7 +145,8 @@ CONFORMANCE_CASE(Aux, RoomThatIsReleasedWhileTracingIsUsed, .rules = {rule::AUX_
 }
 
 CONFORMANCE_CASE(Aux, EnableWithoutRoomKeepsData,
-                 .rules = {rule::AUX_004, rule::AUX_021, rule::AUX_022}, .needs = {Cap::kTrace}) {
+                 .rules = {rule::AUX_004, rule::AUX_021, rule::AUX_022}, .needs = {Cap::kTrace},
+                 .over = {Over<dim::Cpu>()}) {
   Trace trace({.pages = 1});
   const auto branches = SomeBranches(RecordsIn(PageSize() - 1));
   TraceBranches(trace.event(), branches);
@@ -222,7 +224,8 @@ std::vector<TracedBranch> Snapshot(Trace& trace) {
   return all;
 }
 
-CONFORMANCE_CASE(Aux, SnapshotKeepsTheNewest, .rules = {rule::AUX_005}, .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, SnapshotKeepsTheNewest, .rules = {rule::AUX_005}, .needs = {Cap::kTrace},
+                 .over = {Over<dim::Cpu>()}) {
   for (const std::size_t pages : {1, 4}) {
     SCOPED_TRACE(pages);
     Trace trace({.pages = pages, .writable = false});
@@ -237,7 +240,7 @@ CONFORMANCE_CASE(Aux, SnapshotKeepsTheNewest, .rules = {rule::AUX_005}, .needs =
 }
 
 CONFORMANCE_CASE(Aux, SnapshotContinuesWhereItStopped, .rules = {rule::AUX_005, rule::AUX_029},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // each context switch ends a record
   Trace trace({.pages = 1, .writable = false});
   std::vector<Branch> all;
@@ -274,7 +277,7 @@ CONFORMANCE_CASE(Aux, SnapshotDisregardsTheTail, .rules = {rule::AUX_005}, .need
 
 // User space may write any value to aux_tail. The device must write only inside the area.
 CONFORMANCE_CASE(Aux, InvalidTailKeepsWritesInsideArea, .rules = {rule::AUX_004},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
   Trace trace({.pages = 1});
   for (const std::uint64_t tail :
        {~std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 63, std::uint64_t{4'095},

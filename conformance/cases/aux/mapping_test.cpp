@@ -123,7 +123,7 @@ CONFORMANCE_CASE(Aux, PagesAreReadOnlyToTheCpu, .rules = {rule::AUX_027}, .needs
 
 CONFORMANCE_CASE(Aux, UnmappingWhileTracingStopsTheDevice,
                  .rules = {rule::AUX_012, rule::AUX_006, rule::AUX_013},
-                 .needs = {Cap::kTrace, Cap::kLog}) {
+                 .needs = {Cap::kTrace, Cap::kLog}, .over = {Over<dim::Cpu>()}) {
   Trace trace;
   trace.event().Enable();
   port().Branches(SomeBranches(10));
@@ -146,7 +146,7 @@ CONFORMANCE_CASE(Aux, UnmappingWhileTracingStopsTheDevice,
 }
 
 CONFORMANCE_CASE(Aux, EnablingBeforeMappingRecordsNothing, .rules = {rule::AUX_013},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
   const Event event = OpenTrace();
   event.Enable();
   port().Branches(SomeBranches(10));

@@ -28,7 +28,7 @@ void CheckContiguous(const std::vector<AuxRecord>& records, std::uint64_t start,
 
 CONFORMANCE_CASE(Aux, TraceHoldsEachBranchOnceInOrder,
                  .rules = {rule::AUX_017, rule::AUX_003, rule::AUX_023, rule::AUX_029},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
   Trace trace;
   const auto branches = SomeBranches(100);
   TraceBranches(trace.event(), branches);
@@ -59,7 +59,7 @@ CONFORMANCE_CASE(Aux, AnySizeOfAreaHoldsTheSameTrace,
 }
 
 CONFORMANCE_CASE(Aux, DisabledTimeIsNotInTheTrace, .rules = {rule::AUX_023, rule::AUX_029},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // each context switch ends a record
   Trace trace;
   const auto first = SomeBranches(5);
@@ -100,7 +100,7 @@ CONFORMANCE_CASE(Aux, ItraceStartPrecedesAuxRecords, .rules = {rule::AUX_018},
 }
 
 CONFORMANCE_CASE(Aux, ExcludesFilterTheTrace, .rules = {rule::AUX_020},
-                 .needs = {Cap::kTrace, Cap::kTraceExcludes}) {
+                 .needs = {Cap::kTrace, Cap::kTraceExcludes}, .over = {Over<dim::Cpu>()}) {
   std::vector<Branch> mixed;
   for (std::size_t i = 0; i < 40; ++i) {
     mixed = mixed + SomeBranches(1, i, i % 3 == 0 ? Privilege::kKernel : Privilege::kUser);
@@ -141,8 +141,8 @@ CONFORMANCE_CASE(Aux, TraceFollowsItsTaskToOtherCpus,
   EXPECT_EQ(traced.starts.size(), 1u);
 }
 
-CONFORMANCE_CASE(Aux, OtherTasksAreNotInTheTrace, .rules = {rule::AUX_015},
-                 .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, OtherTasksAreNotInTheTrace, .rules = {rule::AUX_015}, .needs = {Cap::kTrace},
+                 .over = {Over<dim::Cpu>()}) {
   Trace trace({.pages = 8});
   trace.event().Enable();
   std::vector<Branch> own;
@@ -205,7 +205,7 @@ CONFORMANCE_CASE(Aux, TraceOfACpuHoldsAllItsTasks, .rules = {rule::AUX_030},
 }
 
 CONFORMANCE_CASE(Aux, CpuTraceHoldsKernelBranches, .rules = {rule::AUX_030, rule::AUX_020},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
   Trace trace({}, {.pid = -1, .cpu = CurrentCpu()});
   const auto branches =
       SomeBranches(3) + SomeBranches(5, 1'000, Privilege::kKernel) + SomeBranches(2, 2'000);

@@ -137,25 +137,54 @@ CONFORMANCE_CASE(Aux, AddressFilterIsRefused, .rules = {rule::AUX_010}, .needs =
   }
 }
 
+SysResult Redirect(const Event& from, const Event& to) {
+  return from.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(to.fd()));
+}
+
+// Each refusal has a reason of its own: everything else matches.
 CONFORMANCE_CASE(Aux, MismatchedOutputIsRefused, .rules = {rule::AUX_026},
                  .needs = {Cap::kTrace, Cap::kCpus2}) {
+  const EventSpec clock = Software(PERF_COUNT_SW_CPU_CLOCK);
   Trace zero({}, {.pid = -1, .cpu = target().Cpu(0)});
   const Event one = Open(target().Trace(), {.pid = -1, .cpu = target().Cpu(1)});
-  const auto redirect = [](const Event& from, const Event& to) {
-    return from.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(to.fd()));
-  };
-  EXPECT_THAT(redirect(one, zero.event()), FailsWith(EINVAL)) << rule::AUX_026.text;
-  EXPECT_THAT(redirect(zero.event(), zero.event()), FailsWith(EINVAL)) << rule::AUX_026.text;
-  const Event clock = Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.pid = -1, .cpu = target().Cpu(0)});
-  const Ring ring(clock, 1);
-  EXPECT_THAT(redirect(zero.event(), clock), FailsWith(EINVAL))
+  EXPECT_THAT(Redirect(one, zero.event()), FailsWith(EINVAL))
+      << "another CPU: " << rule::AUX_026.text;
+  EXPECT_THAT(Redirect(zero.event(), zero.event()), FailsWith(EINVAL))
+      << "the trace itself: " << rule::AUX_026.text;
+  const Event clock_of_zero = Open(clock, {.pid = -1, .cpu = target().Cpu(0)});
+  const Ring ring_of_zero(clock_of_zero, 1);
+  EXPECT_THAT(Redirect(zero.event(), clock_of_zero), FailsWith(EINVAL))
       << "its own buffers are mapped: " << rule::AUX_026.text;
-  const Event fresh = Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.pid = -1, .cpu = target().Cpu(0)});
-  EXPECT_THAT(redirect(fresh, zero.event()), Succeeds()) << rule::AUX_026.text;
+  const Event fresh = Open(clock, {.pid = -1, .cpu = target().Cpu(0)});
+  EXPECT_THAT(Redirect(fresh, zero.event()), Succeeds()) << rule::AUX_026.text;
+}
+
+CONFORMANCE_CASE(Aux, OutputToAnotherTaskIsRefused, .rules = {rule::AUX_026},
+                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
+  Child child([] { return 0; });
+  Trace own;
+  const Event other = Open(target().Trace(), {.pid = child.pid()});
+  EXPECT_THAT(Redirect(other, own.event()), FailsWith(EINVAL))
+      << "another task: " << rule::AUX_026.text;
+  const auto branches = SomeBranches(5);
+  TraceBranches(own.event(), branches);
+  EXPECT_EQ(own.Drain().branches, AsTraced(branches)) << rule::AUX_026.text;
+}
+
+CONFORMANCE_CASE(Aux, OutputOfAMappedTraceIsRefused, .rules = {rule::AUX_026},
+                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
+  Child child([] { return 0; });
+  Trace own({}, {.cpu = CurrentCpu()});
+  const Event other = Open(target().Trace(), {.pid = child.pid(), .cpu = CurrentCpu()});
+  {
+    const Ring mapped(other, 1);
+    EXPECT_THAT(Redirect(other, own.event()), FailsWith(EINVAL)) << rule::AUX_026.text;
+  }
+  EXPECT_THAT(Redirect(other, own.event()), Succeeds()) << rule::AUX_026.text;
 }
 
 CONFORMANCE_CASE(Aux, RedirectedTraceWritesToTargetArea, .rules = {rule::AUX_026, rule::AUX_017},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
   // This task and its child run on the same CPU and share the buffer of one trace.
   const auto own = SomeBranches(4);
   const auto childs = SomeBranches(5, 1'000);
@@ -163,8 +192,8 @@ CONFORMANCE_CASE(Aux, RedirectedTraceWritesToTargetArea, .rules = {rule::AUX_026
     port().Branches(childs);
     return 0;
   });
-  Trace trace({.pages = 2}, {.cpu = target().Cpu(0)});
-  const Event other = Open(target().Trace(), {.pid = child.pid(), .cpu = target().Cpu(0)});
+  Trace trace({.pages = 2}, {.cpu = CurrentCpu()});
+  const Event other = Open(target().Trace(), {.pid = child.pid(), .cpu = CurrentCpu()});
   other.SetOutput(trace.event());
   trace.event().Enable();
   other.Enable();

@@ -78,25 +78,30 @@ CONFORMANCE_CASE(Bpf, QueryNeedsTracepoint, .rules = {rule::BPF_021},
       << rule::BPF_021.text;
 }
 
+// Each event has a program of its own, so that a run for another event's overflow is noticed.
 CONFORMANCE_CASE(Bpf, ProgramRunsOnEachGeneralCounter, .rules = {rule::BPF_018, rule::BPF_001},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kBpf,
-                           Cap::kFixedCounters}) {
-  std::vector<EventSpec> specs = target().AnyEvents(target().general());
-  const std::vector<EventSpec> full = FullSet();  // the last ones are the fixed counters
-  specs.insert(specs.end(), full.end() - target().fixed(), full.end());
-  Skeleton<count_overflows_bpf> bpf;
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kBpf},
+                 .over = {Over<dim::Cpu>()}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(target().general());
+  std::vector<std::unique_ptr<Skeleton<count_overflows_bpf>>> programs;
   std::vector<Event> events;
+  const auto period = [](std::size_t i) { return 10'000 + 100 * i; };
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    events.push_back(Open(specs[i], {.sample_period = 10'000 + i}));
-    events.back().SetBpf(ProgramFd(bpf->progs.on_overflow));
+    programs.push_back(std::make_unique<Skeleton<count_overflows_bpf>>());
+    events.push_back(Open(specs[i], {.sample_period = period(i)}));
+    events.back().SetBpf(ProgramFd((*programs.back())->progs.on_overflow));
     events.back().Enable();
   }
-  for (std::size_t i = 0; i < target().general(); ++i) {
-    bpf->bss->overflows = 0;
-    bpf->bss->period_sum = 0;
-    target().Stimulate(specs[i], 3 * (10'000 + i) + 9);
-    EXPECT_EQ(bpf->bss->overflows, 3u) << rule::BPF_018.text;
-    EXPECT_EQ(bpf->bss->period_sum, 3 * (10'000 + i)) << rule::BPF_018.text;
+  std::vector<std::uint64_t> count(specs.size());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const std::uint64_t n = 3 * period(i) + 9;
+    target().Stimulate(specs[i], n);
+    for (std::size_t j = 0; j < specs.size(); ++j) {
+      if (ShareStimulus(specs[i], specs[j])) count[j] += n;
+      const std::uint64_t overflows = count[j] / period(j);
+      EXPECT_EQ((*programs[j])->bss->overflows, overflows) << rule::BPF_001.text << " " << j;
+      EXPECT_EQ((*programs[j])->bss->period_sum, overflows * period(j)) << rule::BPF_018.text;
+    }
   }
 }
 

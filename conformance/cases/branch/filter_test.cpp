@@ -63,7 +63,8 @@ std::vector<FromTo> SampledStack(std::uint64_t filter, const std::vector<Branch>
 }
 
 CONFORMANCE_CASE(BranchFilter, FilterPassesOnlyItsBranchType, .rules = {rule::BRS_001},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<Branch> branches = OneOfEach();
   for (const FilterFact& fact : Filters()) {
     EXPECT_EQ(SampledStack(kUser | fact.filter, branches), OfKinds(branches, fact.kinds))
@@ -102,7 +103,8 @@ CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnPassNearBranches, .rules = {ru
 
 // Combined with a type, these filters select branches inside or outside of transactions.
 CONFORMANCE_CASE(BranchFilter, TransactionFiltersSelectBranches, .rules = {rule::BRS_001},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
+                 .over = {Over<dim::Cpu>()}) {
   const std::uint64_t any = kUser | PERF_SAMPLE_BRANCH_ANY;
   std::vector<Branch> inside = Jumps(0x60400000, 3);
   for (Branch& branch : inside) branch.flags = REFPMU_BRANCH_IN_TX;
@@ -131,7 +133,8 @@ CONFORMANCE_CASE(BranchFilter, KernelEntryIsACallAndItsExitAReturn, .rules = {ru
 
 CONFORMANCE_CASE(BranchFilter, PrivilegeFiltersSelectBranches,
                  .rules = {rule::BRS_013, rule::BRS_001},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<Branch> user = Jumps(0x60400000, 3);
   const std::vector<Branch> kernel = {InKernel(0), InKernel(16), InKernel(32), InKernel(48)};
   std::vector<Branch> both = user;

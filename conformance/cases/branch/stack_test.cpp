@@ -2,6 +2,7 @@
 // Contents of a branch stack: which branches, their order, their flags, and their number.
 #include "cases/branch/branch.h"
 #include "cases/common.h"
+#include "cases/subject.h"
 #include "rules/BRS.h"
 #include "rules/PRC.h"
 #include "rules/REC.h"
@@ -14,10 +15,12 @@ using testing::ElementsAreArray;
 using testing::IsEmpty;
 
 CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_012, rule::BRS_003},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithBranches(kAnyUserBranch));
+  const Subject subject(*this, WithBranches(kAnyUserBranch));
+  const Event& event = subject.event();
   Ring ring(event, 4);
   event.Enable();
   EXPECT_THAT(StackNow(spec, ring), IsEmpty()) << rule::BRS_003.text;
@@ -48,7 +51,8 @@ CONFORMANCE_CASE(BranchStack, BranchToAddressZeroIsRecorded,
 }
 
 CONFORMANCE_CASE(BranchStack, DepthEqualsHardwareDepth, .rules = {rule::BRS_003},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const std::size_t depth = target().branches();
@@ -68,7 +72,8 @@ CONFORMANCE_CASE(BranchStack, DepthEqualsHardwareDepth, .rules = {rule::BRS_003}
 }
 
 CONFORMANCE_CASE(BranchStack, EntriesReportFlagsAndCycles, .rules = {rule::BRS_012},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kAnyUserBranch));
@@ -193,7 +198,8 @@ CONFORMANCE_CASE(BranchStack, PrivilegeIsThatOfBranchTarget, .rules = {rule::BRS
 }
 
 CONFORMANCE_CASE(BranchStack, HwIndexBitAddsHwIndex, .rules = {rule::BRS_003, rule::REC_001},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   for (const unsigned precise : {0u, target().precise()}) {
@@ -244,7 +250,8 @@ CONFORMANCE_CASE(BranchStack, BranchEventSampleStartsWithItsBranch,
 }
 
 CONFORMANCE_CASE(BranchStack, ClosedEventKeepsStackOfOther, .rules = {rule::BRS_003},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const Event stays = Open(spec, WithBranches(kAnyUserBranch));
@@ -264,7 +271,8 @@ CONFORMANCE_CASE(BranchStack, ClosedEventKeepsStackOfOther, .rules = {rule::BRS_
 // The kernel keeps a pinned event on its counter when another event is enabled. So no branch is
 // lost.
 CONFORMANCE_CASE(BranchStack, NewEventKeepsStackOfPinnedEvent, .rules = {rule::BRS_003},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithBranches(kAnyUserBranch);
@@ -281,13 +289,15 @@ CONFORMANCE_CASE(BranchStack, NewEventKeepsStackOfPinnedEvent, .rules = {rule::B
 
 CONFORMANCE_CASE(BranchStack, PreciseStackEndsAtEvent, .rules = {rule::BRS_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kPrecise,
-                           Cap::kRegisters}) {
+                           Cap::kRegisters},
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const NoPreemption no_preemption;
-  const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithBranches(kAnyUserBranch, 2, target().precise());
   options.pid = -1;
   options.cpu = CurrentCpu();
-  const Event event = Open(spec, options);
+  const Subject subject(*this, options);
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   Ring ring(event, 4);
   event.Enable();
   const std::vector<Branch> before = Jumps(0x60400000, 6);
@@ -306,7 +316,8 @@ CONFORMANCE_CASE(BranchStack, PreciseStackEndsAtEvent, .rules = {rule::BRS_010},
 }
 
 CONFORMANCE_CASE(BranchStack, LateInterruptShowsBranchesBeforeOverflow, .rules = {rule::BRS_012},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kRegisters},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithBranches(kAnyUserBranch, 2);
@@ -329,7 +340,8 @@ CONFORMANCE_CASE(BranchStack, LateInterruptShowsBranchesBeforeOverflow, .rules =
 }
 
 CONFORMANCE_CASE(BranchStack, StackOmitsBranchesBeforeEnable, .rules = {rule::BRS_008},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   for (int round = 0; round < 3; ++round) {
@@ -350,7 +362,8 @@ CONFORMANCE_CASE(BranchStack, StackOmitsBranchesBeforeEnable, .rules = {rule::BR
 
 CONFORMANCE_CASE(BranchStack, ReturnToUserHidesKernelAddress,
                  .rules = {rule::BRS_013, rule::SMP_007},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kExcludes},
+                 .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   const std::vector<Branch> branches = {{.from = 0x60401000, .to = 0x60401100},
                                         IntoKernel(0x60401108),

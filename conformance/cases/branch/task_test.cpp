@@ -51,7 +51,8 @@ constexpr std::uint64_t kOther = 0x60800000;
 constexpr int kRounds = 8;
 
 CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_005},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const Handover handover;
@@ -81,7 +82,8 @@ CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_0
 }
 
 CONFORMANCE_CASE(BranchTask, InheritedStacksHoldOwnTaskOnly, .rules = {rule::BRS_005},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const Handover handover;
@@ -120,7 +122,8 @@ CONFORMANCE_CASE(BranchTask, InheritedStacksHoldOwnTaskOnly, .rules = {rule::BRS
 }
 
 CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::BRS_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithBranches(kCallStack));
@@ -232,7 +235,8 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsNothingFromBeforeItsEvent,
 }
 
 CONFORMANCE_CASE(BranchTask, InheritedCallStackFollowsTask, .rules = {rule::BRS_004, rule::BRS_005},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   const Handover handover;

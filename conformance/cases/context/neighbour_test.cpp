@@ -8,6 +8,7 @@
 
 #include "cases/common.h"
 #include "cases/kernel_pmus.h"
+#include "cases/subject.h"
 #include "perf/ring.h"
 #include "rules/CTX.h"
 #include "rules/PM.h"
@@ -153,6 +154,27 @@ CONFORMANCE_CASE(Context, EventFollowsKernelThread, .rules = {rule::CTX_012},
   BusyWait(0.002);
   EXPECT_EQ(event.Read().time_running, still.time_running) << rule::CTX_012.text;
   EXPECT_EQ(event.Read().value, 0u) << rule::CTX_012.text;
+}
+
+// The clock of the PMU makes events happen while the thread runs, which no other task can do.
+CONFORMANCE_CASE(Context, EventCountsWhileKernelThreadRuns, .rules = {rule::CTX_012},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kManualClock, Cap::kCpus2},
+                 .timing =
+                     "waits until the migration thread has counted, at most 5 s; the case repeats "
+                     "its request, and one move takes far less",
+                 .over = {Over<dim::Cpu>()}) {
+  const int here = CurrentCpu(), there = OtherCpu();
+  const EventSpec clock = target().Events({.stimulus = StimulusKind::kClock}).front();
+  const Event event = Open(clock, {.pid = MigrationThread(here), .disabled = false});
+  const AutoClock running;
+  EXPECT_TRUE(
+      RepeatUntil([&] { PinTo(there), PinTo(here); }, [&] { return event.Read().value >= 100; }))
+      << rule::CTX_012.text;
+  PinTo(there);
+  const Reading still = event.Read();
+  BusyWait(0.002);
+  EXPECT_EQ(event.Read().value, still.value) << rule::CTX_012.text;
+  EXPECT_LE(still.value, still.time_running / clock.ticks + 1) << rule::CTX_012.text;
 }
 
 CONFORMANCE_CASE(Context, EventsTakeTurnsWithoutATick, .rules = {rule::CTX_013},

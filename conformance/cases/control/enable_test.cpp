@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enable and disable: single events, repeated calls, groups, and single members.
 #include "cases/common.h"
+#include "cases/subject.h"
 #include "rules/CTL.h"
 
 namespace pmuconf {
@@ -29,20 +30,23 @@ CONFORMANCE_CASE(Control, DisabledBitSetsInitialState, .rules = {rule::CTL_001, 
 }
 
 CONFORMANCE_CASE(Control, EnabledEventCountsFromOpen, .rules = {rule::CTL_001},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus},
+                 .over = {Over<dim::Start>(), Over<dim::Scope>(), Over<dim::Cpu>()}) {
   for (const EventSpec& spec : target().Events({.any_general = true})) {
-    const Event task = Open(spec, {.disabled = false});
-    const Event processor = Open(spec, {.pid = -1, .cpu = CurrentCpu(), .disabled = false});
+    const bool at_open = At<dim::Start>() == dim::Start::kOpen;
+    const Event event = Open(spec, AtScope(*this, {.disabled = !at_open}));
+    if (At<dim::Start>() == dim::Start::kIoctl) event.Enable();
+    if (At<dim::Start>() == dim::Start::kGroup) event.EnableGroup();
     target().Stimulate(spec, 13);
-    EXPECT_THAT(task.Read(), Counted(spec, 13)) << rule::CTL_001.text;
-    EXPECT_THAT(processor.Read(), Counted(spec, 13)) << rule::CTL_001.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 13)) << rule::CTL_001.text;
   }
 }
 
 CONFORMANCE_CASE(Control, SecondEnableChangesNothing, .rules = {rule::CTL_002},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kGroups},
+                 .over = {Over<dim::Scope>(), Over<dim::Cpu>()}) {
   for (const EventSpec& spec : target().Events({.any_general = true})) {
-    const Event event = Open(spec);
+    const Event event = Open(spec, AtScope(*this));
     const Event bystander = Open(spec, {.disabled = false});
     for (std::uint64_t n = 1; n <= 3; ++n) {
       event.Enable();
@@ -57,9 +61,10 @@ CONFORMANCE_CASE(Control, SecondEnableChangesNothing, .rules = {rule::CTL_002},
 }
 
 CONFORMANCE_CASE(Control, SecondDisableChangesNothing, .rules = {rule::CTL_003},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kGroups},
+                 .over = {Over<dim::Scope>(), Over<dim::Cpu>()}) {
   for (const EventSpec& spec : target().Events({.any_general = true})) {
-    const Event event = Open(spec);
+    const Event event = Open(spec, AtScope(*this));
     const Event bystander = Open(spec, {.disabled = false});
     event.Enable();
     target().Stimulate(spec, 10);
@@ -73,9 +78,10 @@ CONFORMANCE_CASE(Control, SecondDisableChangesNothing, .rules = {rule::CTL_003},
 }
 
 CONFORMANCE_CASE(Control, GroupFlagReachesAllMembersFromAnyDescriptor,
-                 .rules = {rule::CTL_005, rule::CTL_008}, .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .rules = {rule::CTL_005, rule::CTL_008}, .needs = {Cap::kStimulus, Cap::kGroups},
+                 .over = {Over<dim::Scope>()}) {
   const std::vector<EventSpec> specs = FullSet();
-  Group group(specs);
+  Group group(specs, AtScope(*this));
   for (std::size_t member = 0; member < group.size(); ++member) {
     group[member].ResetGroup();
     group[member].EnableGroup();
@@ -94,9 +100,9 @@ CONFORMANCE_CASE(Control, GroupFlagReachesAllMembersFromAnyDescriptor,
 }
 
 CONFORMANCE_CASE(Control, SiblingDisableLeavesOthersCounting, .rules = {rule::CTL_006},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kGroups}, .over = {Over<dim::Scope>()}) {
   const std::vector<EventSpec> specs = FullSet();
-  Group group(specs);
+  Group group(specs, AtScope(*this));
   group.Enable();
   for (std::size_t off = 1; off < specs.size(); ++off) {
     group.Reset();

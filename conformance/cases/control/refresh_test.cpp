@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "cases/common.h"
+#include "cases/subject.h"
 #include "perf/ring.h"
 #include "rules/CTL.h"
 #include "rules/DRV.h"
@@ -15,26 +16,32 @@ constexpr std::uint64_t kPeriod = 100;
 
 CONFORMANCE_CASE(Control, RefreshedEventStopsAfterItsOverflows,
                  .rules = {rule::CTL_011, rule::DRV_007},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kGroups}) {
-  for (const EventSpec& spec : target().Events({.any_general = true})) {
-    const Event event = Open(spec, {.sample_period = kPeriod});
-    Ring ring(event, 1);
-    const Event bystander = Open(spec, {.disabled = false});
-    for (std::uint64_t n = 1; n <= 4; ++n) {
-      event.Refresh(3);
-      event.Refresh(1);
-      Pulse(spec, 10 * kPeriod);
-      EXPECT_THAT(event.Read(), Counted(spec, n * 4 * kPeriod)) << rule::CTL_011.text;
-      EXPECT_EQ(ring.Drain().samples.size(), 4u) << rule::CTL_011.text;
-      EXPECT_THAT(bystander.Read(), Counted(spec, n * 10 * kPeriod)) << rule::DRV_007.text;
-    }
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCounters3},
+                 .over = {Over<dim::Scope>(), Over<dim::Member>(),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
+  const Event bystander = Open(target().AnyEvent());
+  const Subject subject(*this, {.sample_period = kPeriod});
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
+  Ring ring(event, 1);
+  bystander.Enable();  // now, since opening and mapping may cause page faults
+  for (std::uint64_t n = 1; n <= 2; ++n) {
+    event.Refresh(3);
+    event.Refresh(1);
+    Pulse(spec, 10 * kPeriod);
+    EXPECT_THAT(event.Read(), Counted(spec, n * 4 * kPeriod)) << rule::CTL_011.text;
+    EXPECT_EQ(ring.Drain().samples.size(), 4u) << rule::CTL_011.text;
+    if (!ShareStimulus(spec, target().AnyEvent())) Pulse(target().AnyEvent(), 10 * kPeriod);
+    EXPECT_THAT(bystander.Read(), Counted(spec, n * 10 * kPeriod)) << rule::DRV_007.text;
   }
 }
 
 CONFORMANCE_CASE(Control, LastRefreshOverflowSignalsHangUp, .rules = {rule::CTL_011},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = kPeriod});
+                 .needs = {Cap::kStimulus, Cap::kSampling},
+                 .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
+  const Subject subject(*this, {.sample_period = kPeriod});
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   const int signal = SIGRTMIN + 1;
   sigset_t set;
   sigemptyset(&set);
@@ -56,21 +63,24 @@ CONFORMANCE_CASE(Control, LastRefreshOverflowSignalsHangUp, .rules = {rule::CTL_
 }
 
 CONFORMANCE_CASE(Control, RefreshByZeroOnlyEnables, .rules = {rule::CTL_012},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event unlimited = Open(spec, {.sample_period = kPeriod});
-  unlimited.Refresh(0);
-  Pulse(spec, 7 * kPeriod);
-  unlimited.Disable();
-  EXPECT_THAT(unlimited.Read(), Counted(spec, 7 * kPeriod)) << rule::CTL_012.text;
-
-  const Event limited = Open(spec, {.sample_period = kPeriod});
+                 .needs = {Cap::kStimulus, Cap::kSampling},
+                 .over = {Over<dim::Scope>(), Over<dim::Member>()}) {
+  {
+    const Subject subject(*this, {.sample_period = kPeriod});
+    const Event& unlimited = subject.event();
+    unlimited.Refresh(0);
+    Pulse(subject.spec(), 7 * kPeriod);
+    unlimited.Disable();
+    EXPECT_THAT(unlimited.Read(), Counted(subject.spec(), 7 * kPeriod)) << rule::CTL_012.text;
+  }
+  const Subject subject(*this, {.sample_period = kPeriod});
+  const Event& limited = subject.event();
   limited.Refresh(2);
-  Pulse(spec, kPeriod);
+  Pulse(subject.spec(), kPeriod);
   limited.Disable();
   limited.Refresh(0);
-  Pulse(spec, 7 * kPeriod);
-  EXPECT_THAT(limited.Read(), Counted(spec, 2 * kPeriod)) << rule::CTL_012.text;
+  Pulse(subject.spec(), 7 * kPeriod);
+  EXPECT_THAT(limited.Read(), Counted(subject.spec(), 2 * kPeriod)) << rule::CTL_012.text;
 }
 
 CONFORMANCE_CASE(Control, RefreshNeedsASamplingEvent, .rules = {rule::CTL_013},

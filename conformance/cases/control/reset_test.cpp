@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PERF_EVENT_IOC_RESET sets the count to 0 and changes nothing else.
 #include "cases/common.h"
+#include "cases/subject.h"
 #include "rules/CTL.h"
 
 namespace pmuconf {
@@ -41,6 +42,27 @@ CONFORMANCE_CASE(Control, ResetWhileRunningRestartsAtZero, .rules = {rule::CTL_0
     }
     event.Disable();
     EXPECT_THAT(event.Read(), Counted(spec, target().counter_mask() + 9)) << rule::CTL_010.text;
+  }
+}
+
+CONFORMANCE_CASE(Control, ResetZeroesTheCountInEachPlace, .rules = {rule::CTL_007, rule::CTL_010},
+                 .needs = {Cap::kStimulus, Cap::kPort},
+                 .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>(),
+                          Over<dim::Before>()}) {
+  const Subject subject(*this);
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
+  for (const bool running : {false, true}) {
+    event.Enable();
+    Pulse(spec, 250);
+    if (!running) event.Disable();
+    event.Reset();
+    EXPECT_EQ(event.Read().value, 0u) << rule::CTL_007.text;
+    event.Enable();
+    Pulse(spec, 3);
+    EXPECT_THAT(event.Read(), Counted(spec, 3)) << rule::CTL_010.text;
+    event.Disable();
+    event.Reset();
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An event counts exactly what happens between its enable and its disable.
+#include "cases/subject.h"
 #include "harness/case.h"
 #include "rules/CNT.h"
 
@@ -7,18 +8,21 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(Counting, DisabledTimeIsNotCounted, .rules = {rule::CNT_002, rule::CNT_005},
-                 .needs = {Cap::kStimulus}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec);
+                 .needs = {Cap::kStimulus},
+                 .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>(),
+                          Over<dim::Before>()}) {
+  const Subject subject(*this);
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
 
   event.Enable();
-  target().Stimulate(spec, 1'000);
+  Pulse(spec, 1'000);
   event.Disable();
-  target().Stimulate(spec, 7'000);
+  Pulse(spec, 7'000);
   EXPECT_THAT(event.Read(), Counted(spec, 1'000)) << rule::CNT_002.text;
 
   event.Enable();
-  target().Stimulate(spec, 500);
+  Pulse(spec, 500);
   const Reading last = event.Read();
   EXPECT_THAT(last, Counted(spec, 1'500)) << rule::CNT_005.text;
   EXPECT_LE(last.time_running, last.time_enabled);

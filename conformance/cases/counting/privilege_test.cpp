@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exclude bits suppress their privilege level, on each counter that can count the event.
 #include "cases/common.h"
+#include "cases/subject.h"
 #include "rules/CNT.h"
 
 namespace pmuconf {
@@ -62,11 +63,14 @@ CONFORMANCE_CASE(Counting, NeighboursKeepTheirOwnExcludes, .rules = {rule::CNT_0
 
 // For the kernel, this code runs in a host. So an event with exclude_host must count nothing.
 CONFORMANCE_CASE(Counting, ExcludeHostIsDoneOrRefused, .rules = {rule::CNT_009},
-                 .needs = {Cap::kStimulus, Cap::kCounters}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters},
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   for (const EventSpec& spec : target().Events()) {
+    Event leader;
+    if (At<dim::Member>() == dim::Member::kLast) leader = Open(spec, {.disabled = false});
     perf_event_attr attr = MakeAttr(spec);
     attr.exclude_host = 1;
-    OpenResult result = TryOpen(attr);
+    OpenResult result = TryOpen(attr, 0, -1, leader.is_open() ? leader.fd() : -1);
     if (!result.ok()) {
       EXPECT_THAT(result, FailsWithOneOf(EINVAL, EOPNOTSUPP)) << rule::CNT_009.text;
       continue;

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "cases/common.h"
+#include "cases/subject.h"
 #include "rules/CNT.h"
 #include "rules/DRV.h"
 
@@ -50,7 +51,8 @@ CONFORMANCE_CASE(Counting, CpuCountsSumToMachineTotal, .rules = {rule::CNT_015, 
 }
 
 CONFORMANCE_CASE(Counting, CpuCountersAreIndependent, .rules = {rule::DRV_035},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = FullSet();
   const int here = CurrentCpu();
   const std::vector<Event> local = OpenEach(specs, {.pid = -1, .cpu = here});
@@ -69,14 +71,15 @@ CONFORMANCE_CASE(Counting, CpuCountersAreIndependent, .rules = {rule::DRV_035},
 }
 
 CONFORMANCE_CASE(Counting, RemoteReadingsNeverDecrease, .rules = {rule::CNT_014},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2}, .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   event.Enable();
   std::atomic<bool> stop = false;
   std::vector<std::uint64_t> counts;
+  const int other = OtherCpu();
   std::thread reader([&] {
-    PinTo(target().Cpu(1));
+    PinTo(other);
     while (!stop) counts.push_back(event.Read().value);
   });
   for (int i = 0; i < 100; ++i) target().Stimulate(spec, 1'001);

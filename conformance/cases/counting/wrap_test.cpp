@@ -2,6 +2,7 @@
 // Counts beyond the width of the hardware counter: with prompt and late interrupts, on each
 // counter.
 #include "cases/common.h"
+#include "cases/subject.h"
 #include "rules/CNT.h"
 #include "rules/DRV.h"
 
@@ -99,6 +100,33 @@ CONFORMANCE_CASE(Counting, WrapIsExactWhenStoppedBeforeTheInterrupt,
     event.Enable();
     Pulse(spec, 17);
     EXPECT_THAT(event.Read(), Counted(spec, half + half / 2 + 17)) << rule::CNT_007.text;
+  }
+}
+
+CONFORMANCE_CASE(Counting, WrapIsExactInEachPlace,
+                 .rules = {rule::CNT_007, rule::CNT_008, rule::CNT_018},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kLog},
+                 .over = {Over<dim::Cpu>(), Over<dim::Interrupt>(), Over<dim::Member>(),
+                          Over<dim::Counter>()}) {
+  const std::uint64_t half = target().counter_mask() / 2;
+  const Subject subject(*this, {.pid = -1, .cpu = CurrentCpu()});
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
+  event.Enable();
+  std::uint64_t want = 0;
+  for (int round = 0; round < 2; ++round) {
+    std::optional<HoldLine> hold;
+    if (At<dim::Interrupt>() != dim::Interrupt::kPrompt) hold.emplace();
+    Pulse(spec, half + 77);
+    if (At<dim::Interrupt>() == dim::Interrupt::kStopped) event.Disable();
+    want += half + 77;
+    EXPECT_THAT(event.Read(), Counted(spec, want)) << rule::CNT_007.text;
+    hold.reset();
+    EXPECT_THAT(event.Read(), Counted(spec, want)) << rule::CNT_008.text;
+    event.Enable();
+    Pulse(spec, half);
+    want += half;
+    EXPECT_THAT(event.Read(), Counted(spec, want)) << rule::CNT_018.text;
   }
 }
 

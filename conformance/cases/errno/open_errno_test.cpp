@@ -145,12 +145,37 @@ CONFORMANCE_CASE(OpenErrno, MismatchedOutputIsRefused, .rules = {rule::ERR_018},
   EXPECT_THAT(redirect(fits, buffer), Succeeds()) << rule::ERR_018.text;
 }
 
-CONFORMANCE_CASE(OpenErrno, CloexecSetsDescriptorFlag, .rules = {rule::ERR_019}) {
+// Whether a program that this process executes has the descriptor.
+bool SurvivesExec(int fd) {
+  Child child([fd] {
+    const std::string path = "/proc/self/fd/" + std::to_string(fd);
+    execl("/bin/sh", "sh", "-c", "test -e \"$0\"", path.c_str(), nullptr);
+    return 125;
+  });
+  child.Go();
+  const int status = child.Wait();
+  EXPECT_THAT(status, testing::AnyOf(0, 1)) << "the program did not run";
+  return status == 0;
+}
+
+CONFORMANCE_CASE(OpenErrno, CloexecSetsDescriptorFlag, .rules = {rule::ERR_019},
+                 .needs = {Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
-  const Event closed = Open(spec, {.flags = PERF_FLAG_FD_CLOEXEC});
-  const Event inherited = Open(spec, {.flags = 0});
-  EXPECT_EQ(fcntl(closed.fd(), F_GETFD), FD_CLOEXEC) << rule::ERR_019.text;
-  EXPECT_EQ(fcntl(inherited.fd(), F_GETFD), 0) << rule::ERR_019.text;
+  const Event leader = Open(spec);
+  const Ring ring(leader, 1);  // the target of PERF_FLAG_FD_OUTPUT
+  for (const unsigned long other :
+       {0UL, PERF_FLAG_FD_NO_GROUP, PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT}) {
+    SCOPED_TRACE(other);
+    for (const int group : {-1, leader.fd()}) {
+      if (group < 0 && other != 0) continue;
+      const Event closed = Open(spec, {.group_fd = group, .flags = other | PERF_FLAG_FD_CLOEXEC});
+      const Event inherited = Open(spec, {.group_fd = group, .flags = other});
+      EXPECT_EQ(fcntl(closed.fd(), F_GETFD), FD_CLOEXEC) << rule::ERR_019.text;
+      EXPECT_EQ(fcntl(inherited.fd(), F_GETFD), 0) << rule::ERR_019.text;
+      EXPECT_FALSE(SurvivesExec(closed.fd())) << rule::ERR_019.text;
+      EXPECT_TRUE(SurvivesExec(inherited.fd())) << rule::ERR_019.text;
+    }
+  }
 }
 
 CONFORMANCE_CASE(OpenErrno, NoGroupFlagIgnoresLeader, .rules = {rule::ERR_020},

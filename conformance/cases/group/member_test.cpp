@@ -4,6 +4,7 @@
 #include <random>
 
 #include "cases/common.h"
+#include "cases/subject.h"
 #include "rules/DRC.h"
 #include "rules/DRV.h"
 #include "rules/GRP.h"
@@ -14,9 +15,10 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(Group, SiblingsOutliveTheirLeader, .rules = {rule::GRP_002},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kGroups},
+                 .over = {Over<dim::Cpu>(), Over<dim::Scope>()}) {
   const std::vector<EventSpec> specs = FullSet();
-  Group group(specs);
+  Group group(specs, AtScope(*this));
   group.Enable();
   const std::vector<std::uint64_t> first = PulseEach(specs, 300);
   group.leader().Close();
@@ -60,7 +62,8 @@ CONFORMANCE_CASE(Group, SoftwareLeaderMovesToTheHardware,
 }
 
 CONFORMANCE_CASE(Group, SoftwareMembersTakeNoCounter, .rules = {rule::GRP_004, rule::INI_022},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kGroups},
+                 .over = {Over<dim::Cpu>(), Over<dim::Scope>()}) {
   std::vector<EventSpec> specs = FullSet();
   const std::vector<EventSpec> hardware = specs;
   for (std::size_t at = 1; at <= specs.size(); at += 2) {
@@ -68,7 +71,7 @@ CONFORMANCE_CASE(Group, SoftwareMembersTakeNoCounter, .rules = {rule::GRP_004, r
                  Software(PERF_COUNT_SW_TASK_CLOCK));
   }
   ASSERT_THAT(TryOpenGroup(specs), Succeeds()) << rule::INI_022.text;
-  Group group(specs);
+  Group group(specs, AtScope(*this));
   group.Enable();
   const std::vector<std::uint64_t> want = PulseEach(hardware, 200);
   group.Disable();
@@ -160,13 +163,15 @@ CONFORMANCE_CASE(Group, WideMembersFitInEveryPermutation,
 
 CONFORMANCE_CASE(Group, OneMemberMoreIsRefused,
                  .rules = {rule::GRP_006, rule::INI_021, rule::INI_023},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kGroups},
+                 .over = {Over<dim::Scope>()}) {
   const std::vector<EventSpec> specs = FullSet();
-  Group group(specs);
+  Group group(specs, AtScope(*this));
   group.Enable();
   for (const EventSpec& extra : target().Events()) {
-    EXPECT_THAT(TryOpen(extra, {.group_fd = group.leader().fd(), .disabled = false}),
-                FailsWith(EINVAL))
+    EXPECT_THAT(
+        TryOpen(extra, AtScope(*this, {.group_fd = group.leader().fd(), .disabled = false})),
+        FailsWith(EINVAL))
         << rule::GRP_006.text << " " << extra.name;
   }
   const std::vector<std::uint64_t> want = PulseEach(specs, 10);
@@ -178,10 +183,11 @@ CONFORMANCE_CASE(Group, OneMemberMoreIsRefused,
 }
 
 CONFORMANCE_CASE(Group, LateSiblingStartsFromZero, .rules = {rule::GRP_008, rule::INI_023},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kGroups},
+                 .over = {Over<dim::Cpu>(), Over<dim::Scope>()}) {
   const std::vector<EventSpec> specs = FullSet();
   std::vector<Event> events;
-  events.push_back(Open(specs[0], {.disabled = false}));
+  events.push_back(Open(specs[0], AtScope(*this, {.disabled = false})));
   std::vector<std::uint64_t> want(specs.size());
   for (std::size_t members = 1; members <= specs.size(); ++members) {
     const std::vector<std::uint64_t> more = PulseEach(specs, 60);
@@ -190,7 +196,8 @@ CONFORMANCE_CASE(Group, LateSiblingStartsFromZero, .rules = {rule::GRP_008, rule
       ASSERT_THAT(events[i].Read(), Counted(specs[i], want[i])) << rule::INI_023.text;
     }
     if (members == specs.size()) break;
-    OpenResult late = TryOpen(specs[members], {.group_fd = events[0].fd(), .disabled = false});
+    OpenResult late =
+        TryOpen(specs[members], AtScope(*this, {.group_fd = events[0].fd(), .disabled = false}));
     ASSERT_THAT(late, Succeeds()) << rule::GRP_008.text;
     events.push_back(std::move(late.event));
     EXPECT_THAT(events.back().Read(), Counted(specs[members], 0)) << rule::GRP_008.text;
@@ -213,13 +220,17 @@ CONFORMANCE_CASE(Group, LargeGroupOfSoftwareMembersReadsWhole, .rules = {rule::G
   ASSERT_EQ(reading.entries.size(), specs.size()) << rule::GRP_010.text;
   EXPECT_THAT(reading.entries.front(), Counted(specs.front(), 12)) << rule::GRP_010.text;
   EXPECT_GT(reading.time_running, 0u) << rule::GRP_010.text;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_EQ(reading.entries[i].id, group[i].Id()) << rule::GRP_010.text;
+  }
 }
 
 CONFORMANCE_CASE(Group, ClosedSiblingKeepsOrderOfOthers, .rules = {rule::GRP_014},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kGroups},
+                 .over = {Over<dim::Cpu>(), Over<dim::Scope>()}) {
   const std::vector<EventSpec> specs = FullSet();
   for (std::size_t closed = 1; closed < specs.size(); ++closed) {
-    Group group(specs);
+    Group group(specs, AtScope(*this));
     group.Enable();
     const std::vector<std::uint64_t> first = PulseEach(specs, 80);
     group[closed].Close();

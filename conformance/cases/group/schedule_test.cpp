@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "cases/common.h"
+#include "cases/subject.h"
 #include "rules/DRV.h"
 #include "rules/GRP.h"
 #include "rules/MUX.h"
@@ -48,9 +49,9 @@ CONFORMANCE_CASE(Group, MembersShareRunningTime, .rules = {rule::GRP_001, rule::
 }
 
 CONFORMANCE_CASE(Group, GroupReadingIsOneSnapshot, .rules = {rule::GRP_007, rule::DRV_019},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kGroups}, .over = {Over<dim::Scope>()}) {
   for (const EventSpec& spec : target().Events()) {
-    Group group(std::vector(CounterCount(spec), spec));
+    Group group(std::vector(CounterCount(spec), spec), AtScope(*this));
     group.Enable();
     for (std::uint64_t n = 1; n <= 20; ++n) {
       target().Stimulate(spec, 31);
@@ -64,14 +65,16 @@ CONFORMANCE_CASE(Group, GroupReadingIsOneSnapshot, .rules = {rule::GRP_007, rule
 }
 
 CONFORMANCE_CASE(Group, RemoteGroupReadingIsOneSnapshot, .rules = {rule::GRP_007},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kCpus2},
+                 .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   Group group(std::vector(CounterCount(spec), spec));
   group.Enable();
   std::atomic<bool> stop = false;
   std::vector<GroupReading> readings;
+  const int other = OtherCpu();
   std::thread reader([&] {
-    PinTo(target().Cpu(1));
+    PinTo(other);
     while (!stop) readings.push_back(group.Read());
   });
   for (int i = 0; i < 200; ++i) target().Stimulate(spec, 3);
@@ -86,9 +89,10 @@ CONFORMANCE_CASE(Group, RemoteGroupReadingIsOneSnapshot, .rules = {rule::GRP_007
 }
 
 CONFORMANCE_CASE(Group, LeaderAloneStopsAndResumesTheGroup, .rules = {rule::GRP_013},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kGroups},
+                 .over = {Over<dim::Cpu>(), Over<dim::Scope>()}) {
   const std::vector<EventSpec> specs = FullSet();
-  Group group(specs);
+  Group group(specs, AtScope(*this));
   std::vector<std::uint64_t> want(specs.size());
   for (std::uint64_t round = 1; round <= 3; ++round) {
     group.leader().Enable();
@@ -104,11 +108,12 @@ CONFORMANCE_CASE(Group, LeaderAloneStopsAndResumesTheGroup, .rules = {rule::GRP_
 }
 
 CONFORMANCE_CASE(Group, DisabledMemberDoesNotHoldTheGroupBack, .rules = {rule::GRP_009},
-                 .needs = {Cap::kStimulus, Cap::kCounters3}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters3},
+                 .over = {Over<dim::Cpu>(), Over<dim::Scope>()}) {
   const EventSpec spec = target().AnyEvent();
-  const Event leader = Open(spec);
-  const Event paused = Open(spec, {.group_fd = leader.fd()});
-  const Event member = Open(spec, {.group_fd = leader.fd(), .disabled = false});
+  const Event leader = Open(spec, AtScope(*this));
+  const Event paused = Open(spec, AtScope(*this, {.group_fd = leader.fd()}));
+  const Event member = Open(spec, AtScope(*this, {.group_fd = leader.fd(), .disabled = false}));
   leader.Enable();
   target().Stimulate(spec, 64);
   EXPECT_THAT(leader.Read(), Counted(spec, 64)) << rule::GRP_009.text;

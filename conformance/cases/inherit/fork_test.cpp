@@ -25,7 +25,7 @@ int ChildStimulates(const EventSpec& spec, std::uint64_t n) {
 }
 
 CONFORMANCE_CASE(Inherit, ChildrenAreCountedOnce, .rules = {rule::INH_001, rule::INH_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kTasks}, .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
   event.Enable();
@@ -69,7 +69,8 @@ CONFORMANCE_CASE(Inherit, GrandchildrenAndThreadsAreCounted, .rules = {rule::INH
 }
 
 CONFORMANCE_CASE(Inherit, LivingChildrenAreRead, .rules = {rule::INH_005, rule::INH_004},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks},
+                 .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
   event.Enable();
@@ -122,7 +123,8 @@ CONFORMANCE_CASE(Inherit, InheritThreadLeavesProcessesOut, .rules = {rule::INH_0
 
 CONFORMANCE_CASE(Inherit, GroupsAreInheritedWhole, .rules = {rule::INH_008},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSeveralEvents, Cap::kQuietFork,
-                           Cap::kGroups, Cap::kTasks}) {
+                           Cap::kGroups, Cap::kTasks},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(std::min(3U, target().general()));
   Group group(specs, {.inherit = true});
   group.Enable();
@@ -177,7 +179,8 @@ CONFORMANCE_CASE(Inherit, ChildStartsInTheParentsState, .rules = {rule::INH_011}
 }
 
 CONFORMANCE_CASE(Inherit, EnableAndDisableReachChildren, .rules = {rule::INH_012},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks},
+                 .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
   const Rendezvous rendezvous;

@@ -11,25 +11,30 @@
 namespace pmuconf {
 namespace {
 
-// The number of events like `spec` that fit into one group. They are enabled, because a driver may
-// ignore disabled events when it checks a group.
-unsigned FitIntoAGroup(const EventSpec& spec) {
+// The number of events like `spec` that fit into one group, at most `most`. They are enabled,
+// because a driver may ignore disabled events when it checks a group.
+unsigned FitIntoAGroup(const EventSpec& spec, unsigned most) {
   std::vector<Event> group;
-  while (true) {
+  while (group.size() < most) {
     OpenOptions options = {.disabled = false};
     if (!group.empty()) options.group_fd = group.front().fd();
     OpenResult opened = TryOpen(spec, options);
     if (!opened.ok()) return static_cast<unsigned>(group.size());
     group.push_back(std::move(opened.event));
   }
+  return most;
 }
 
 CONFORMANCE_CASE(Claims, GroupFitsAsManyEventsAsCounters, .rules = {rule::GRP_006},
                  .needs = {Cap::kMultiplexing, Cap::kGroups}) {
   for (const EventSpec& spec : target().Events({.wide = true})) {
-    EXPECT_EQ(FitIntoAGroup(spec), static_cast<unsigned>(std::popcount(spec.counters)))
-        << rule::GRP_006.text << "\n"
-        << spec.name;
+    const auto claimed = static_cast<unsigned>(std::popcount(spec.counters));
+    const unsigned fit = FitIntoAGroup(spec, claimed + 1);
+    EXPECT_EQ(fit, claimed) << spec.name << ": " << (fit > claimed ? "at least " : "only ") << fit
+                            << " fit into a group, and the target file claims " << claimed
+                            << " counters for it. If counters do not limit its events, leave out "
+                               "[counters] and `counters`.\n"
+                            << rule::GRP_006.text;
   }
 }
 

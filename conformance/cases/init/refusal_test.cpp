@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cases/common.h"
+#include "cases/subject.h"
 #include "perf/registers.h"
 #include "rules/ERR.h"
 #include "rules/INI.h"
@@ -361,16 +362,25 @@ CONFORMANCE_CASE(Init, BranchStackIsRefusedWithoutBranches, .rules = {rule::INI_
 }
 
 CONFORMANCE_CASE(Init, PrecisionBeyondThePmuIsRefused, .rules = {rule::INI_028},
-                 .needs = {Cap::kCounters, Cap::kSampling}) {
+                 .needs = {Cap::kCounters, Cap::kSampling},
+                 .over = {Over<dim::Scope>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
+  const bool fixed = At<dim::Counter>() == dim::Counter::kFixed;
+  const EventSpec spec = fixed ? target().Events({.fixed = true}).front() : target().AnyEvent();
+  Event leader;
+  if (At<dim::Member>() == dim::Member::kLast) {
+    leader = Open(target().AnyEvent(), AtScope(*this));
+  }
   for (std::uint64_t precise = 1; precise <= 3; ++precise) {
-    OpenOptions options = {.sample_period = 1'000};
-    options.edit = [&](perf_event_attr& attr) { attr.precise_ip = precise & 3; };
-    EXPECT_THAT(TryOpen(target().AnyEvent(), options),
-                FailsWith(precise > target().precise() ? EOPNOTSUPP : 0))
-        << rule::INI_028.text;
+    const bool beyond = precise > target().precise();
+    OpenOptions options = AtScope(*this, {.sample_period = 1'000});
+    if (leader.is_open()) options.group_fd = leader.fd();
+    options.edit = [precise](perf_event_attr& attr) { attr.precise_ip = precise & 3; };
+    EXPECT_THAT(TryOpen(spec, options), FailsWith(beyond ? EOPNOTSUPP : 0)) << rule::INI_028.text;
     options.sample_period = 0;
-    EXPECT_THAT(TryOpen(target().AnyEvent(), options), FailsWithOneOf(EINVAL, EOPNOTSUPP))
-        << rule::INI_028.text;
+    const OpenResult counting = TryOpen(spec, options);
+    EXPECT_TRUE(counting.error == EINVAL || (beyond && counting.error == EOPNOTSUPP))
+        << rule::INI_028.text << " " << counting.error;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "cases/common.h"
 #include "cases/signal/overflow_signals.h"
+#include "cases/subject.h"
 #include "perf/ring.h"
 #include "rules/NMI.h"
 #include "system/guarded_stack.h"
@@ -94,12 +95,14 @@ CONFORMANCE_CASE(Interrupt, ClockOverflowsCountNothingTwice, .rules = {rule::NMI
 }
 
 CONFORMANCE_CASE(Interrupt, EventThatStopsItselfLosesNothing, .rules = {rule::NMI_003},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kGroups}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 10});
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kCounters3},
+                 .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
+  const Subject subject(*this, {.sample_period = 10});
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   const Event witness = Open(spec, {.disabled = false});
   Ring ring(event, 4);
-  for (std::uint64_t round = 1; round <= 30; ++round) {
+  for (std::uint64_t round = 1; round <= 10; ++round) {
     event.Refresh(1);
     target().Stimulate(spec, 10);
     target().Stimulate(spec, 25);  // the event is off

@@ -2,6 +2,7 @@
 // Interrupts that are late, that have no cause, or whose event is closed.
 #include <fstream>
 
+#include "cases/subject.h"
 #include "harness/case.h"
 #include "perf/ring.h"
 #include "rules/DRC.h"
@@ -30,7 +31,8 @@ std::uint64_t AllFlags() {
 }
 
 CONFORMANCE_CASE(Interrupt, SpuriousInterruptIsNotClaimed, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 100});
@@ -49,7 +51,8 @@ CONFORMANCE_CASE(Interrupt, SpuriousInterruptIsNotClaimed, .rules = {rule::NMI_0
 }
 
 CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterIsAcknowledged, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 100});
@@ -73,7 +76,8 @@ CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterIsAcknowledged, .rules = {rule:
 
 CONFORMANCE_CASE(Interrupt, FlagsWithNoEventOpenAreHarmless, .rules = {rule::NMI_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters,
-                           Cap::kFixedCounters}) {
+                           Cap::kFixedCounters},
+                 .over = {Over<dim::Cpu>()}) {
   for (const std::uint64_t flags : {std::uint64_t{1}, FixedBit(0), AllFlags()}) {
     EXPECT_EQ(port().Inject(flags).runs, 1u) << rule::NMI_004.text;
     EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_004.text;
@@ -87,7 +91,8 @@ CONFORMANCE_CASE(Interrupt, FlagsWithNoEventOpenAreHarmless, .rules = {rule::NMI
 }
 
 CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterHidesNoOverflow, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   std::vector<Event> events;
   for (const EventSpec& spec : specs) events.push_back(Open(spec, OfThisCpu(100)));
@@ -121,7 +126,8 @@ CONFORMANCE_CASE(Interrupt, ForeignNmiIsIgnored, .rules = {rule::NMI_004},
 }
 
 CONFORMANCE_CASE(Interrupt, EarlyFlagOfAUsedCounterGivesNoSample, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   std::vector<Event> events;
@@ -143,7 +149,8 @@ CONFORMANCE_CASE(Interrupt, EarlyFlagOfAUsedCounterGivesNoSample, .rules = {rule
 }
 
 CONFORMANCE_CASE(Interrupt, EachOverflowRunsTheHandlerOnce, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   std::vector<Event> events;
   for (const EventSpec& spec : specs) {
@@ -161,35 +168,40 @@ CONFORMANCE_CASE(Interrupt, EachOverflowRunsTheHandlerOnce, .rules = {rule::NMI_
 
 CONFORMANCE_CASE(Interrupt, LateInterruptShortensTheNextPeriod, .rules = {rule::SMP_001},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters,
-                           Cap::kSingleEvents}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, OfThisCpu(1'000));
+                           Cap::kSingleEvents},
+                 .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
+  const Subject subject(*this, OfThisCpu(1'000));
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   Ring ring(event, 1);
   event.Enable();
   for (const std::uint64_t late : {0, 1, 300, 999}) {
     SCOPED_TRACE(late);
     HoldLine hold;
-    target().Stimulate(spec, 1'000 + late);
+    Pulse(spec, 1'000 + late);
     EXPECT_EQ(ring.Drain().samples.size(), 0u);
     hold.Release();
     EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_001.text;
-    if (late != 999) target().Stimulate(spec, 999 - late);
+    if (late != 999) Pulse(spec, 999 - late);
     EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_001.text;
-    target().Stimulate(spec, 1);
+    Pulse(spec, 1);
     EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_001.text;
   }
   EXPECT_THAT(event.Read(), Counted(spec, 8'000));
 }
 
 CONFORMANCE_CASE(Interrupt, SkidIsCarriedOver, .rules = {rule::SMP_001, rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
-  const EventSpec spec = target().AnyEvent();
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint32_t skid : {1, 5, 40}) {
-    const Event event = Open(spec, {.sample_period = 64, .sample_type = PERF_SAMPLE_PERIOD});
+    const Subject subject(*this, {.sample_period = 64, .sample_type = PERF_SAMPLE_PERIOD});
+    const EventSpec& spec = subject.spec();
+    const Event& event = subject.event();
     Ring ring(event, 2);
     event.Enable();
-    target().Stimulate(spec, 64 * 10, {.skid = skid});
-    target().Stimulate(spec, 63);
+    Pulse(spec, 64 * 10, {.skid = skid});
+    Pulse(spec, 63);
     const RingContents got = ring.Drain();
     EXPECT_EQ(got.samples.size(), 10u) << rule::SMP_001.text;
     EXPECT_EQ(got.PeriodSum() + 63, event.Read().value) << rule::SMP_005.text;
@@ -224,14 +236,16 @@ CONFORMANCE_CASE(Interrupt, LateInterruptOfALongPeriodLosesNothing,
 
 CONFORMANCE_CASE(Interrupt, ReadingBeforeTheInterruptCountsOnce,
                  .rules = {rule::SMP_014, rule::SMP_001},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, OfThisCpu(100));
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
+  const Subject subject(*this, OfThisCpu(100));
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   Ring ring(event, 1);
   event.Enable();
   for (std::uint64_t i = 1; i <= 4; ++i) {
     HoldLine hold;
-    target().Stimulate(spec, 100);
+    Pulse(spec, 100);
     EXPECT_THAT(event.Read(), Counted(spec, 100 * i)) << rule::SMP_014.text;
     EXPECT_THAT(event.Read(), Counted(spec, 100 * i)) << rule::SMP_014.text;
     hold.Release();
@@ -242,13 +256,15 @@ CONFORMANCE_CASE(Interrupt, ReadingBeforeTheInterruptCountsOnce,
 
 CONFORMANCE_CASE(Interrupt, LateInterruptShowsUserOnlyEventsNoKernelAddress,
                  .rules = {rule::SMP_007, rule::DRC_078},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes},
+                 .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
   constexpr std::uint64_t kKernelHalf = 1ull << 63;
-  const EventSpec spec = target().AnyEvent();
   OpenOptions options = OfThisCpu(10);
   options.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
   options.exclude_kernel = true;
-  const Event event = Open(spec, options);
+  const Subject subject(*this, options);
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   Ring ring(event, 1);
   event.Enable();
   HoldLine hold;
@@ -268,14 +284,16 @@ CONFORMANCE_CASE(Interrupt, LateInterruptShowsUserOnlyEventsNoKernelAddress,
 
 CONFORMANCE_CASE(Interrupt, PendingOverflowOfAStoppedEventIsHandledAtMostOnce,
                  .rules = {rule::NMI_005},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, OfThisCpu(100));
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
+  const Subject subject(*this, OfThisCpu(100));
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   Ring ring(event, 1);
   for (int i = 0; i < 3; ++i) {
     event.Enable();
     HoldLine hold;
-    target().Stimulate(spec, 100);
+    Pulse(spec, 100);
     event.Disable();
     hold.Release();
     EXPECT_LE(ring.Drain().samples.size(), 1u) << rule::NMI_005.text;
@@ -283,15 +301,16 @@ CONFORMANCE_CASE(Interrupt, PendingOverflowOfAStoppedEventIsHandledAtMostOnce,
   }
   EXPECT_THAT(event.Read(), Counted(spec, 300)) << rule::NMI_005.text;
   event.Enable();
-  target().Stimulate(spec, 99);
+  Pulse(spec, 99);
   ring.Drain();
-  target().Stimulate(spec, 1);
+  Pulse(spec, 1);
   EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_005.text;
 }
 
 CONFORMANCE_CASE(Interrupt, NextEventDoesNotGetItsPredecessorsOverflow,
                  .rules = {rule::NMI_005, rule::SMP_017},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   HoldLine hold;
   {

@@ -2,6 +2,7 @@
 // Which events get the counters when not all fit: pinned before flexible, CPU before task,
 // exclusive alone.
 #include "cases/common.h"
+#include "cases/subject.h"
 #include "rules/CTL.h"
 #include "rules/MUX.h"
 #include "rules/RDF.h"
@@ -37,11 +38,11 @@ CONFORMANCE_CASE(Multiplex, PinnedEventKeepsItsCounter, .rules = {rule::MUX_005,
 
 CONFORMANCE_CASE(Multiplex, PinnedEventWithoutRoomFailsUntilEnabledAgain,
                  .rules = {rule::MUX_006, rule::RDF_009, rule::CTL_026},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing}, .over = {Over<dim::Scope>()}) {
   for (const EventSpec& spec : target().Events()) {
-    std::vector<Event> pinned =
-        OpenEach(std::vector(CounterCount(spec), spec), {.disabled = false, .pinned = true});
-    const Event late = Open(spec, {.disabled = false, .pinned = true});
+    std::vector<Event> pinned = OpenEach(std::vector(CounterCount(spec), spec),
+                                         AtScope(*this, {.disabled = false, .pinned = true}));
+    const Event late = Open(spec, AtScope(*this, {.disabled = false, .pinned = true}));
     EXPECT_TRUE(ReadsAsError(late)) << rule::RDF_009.text << spec.name;
     Pulse(spec, 70);
     late.Enable();
@@ -53,6 +54,7 @@ CONFORMANCE_CASE(Multiplex, PinnedEventWithoutRoomFailsUntilEnabledAgain,
     EXPECT_TRUE(ReadsAsError(late)) << rule::MUX_006.text << spec.name;
     late.Enable();
     Pulse(spec, 8);
+    ASSERT_FALSE(ReadsAsError(late)) << rule::CTL_026.text << spec.name;
     EXPECT_THAT(late.Read(), Counted(spec, 8)) << rule::CTL_026.text;
   }
 }

@@ -168,7 +168,7 @@ CONFORMANCE_CASE(Multiplex, SmallEventRunsBehindAGroupThatDoesNotFit, .rules = {
 
 CONFORMANCE_CASE(Multiplex, IndependentEventsFitInEveryOrder,
                  .rules = {rule::MUX_012, rule::MUX_015, rule::DRV_034},
-                 .needs = {Cap::kStimulus, Cap::kConstraints}) {
+                 .needs = {Cap::kStimulus, Cap::kConstraints}, .over = {Over<dim::Cpu>()}) {
   std::vector<EventSpec> specs = FullSet();
   for (int reversed = 0; reversed < 2; ++reversed) {
     for (std::size_t turn = 0; turn < specs.size(); ++turn) {
@@ -216,7 +216,7 @@ void CheckMoving(bool pinned) {
 
 CONFORMANCE_CASE(Multiplex, RunningEventsMoveForAConstrainedOne,
                  .rules = {rule::MUX_012, rule::MUX_015},
-                 .needs = {Cap::kStimulus, Cap::kConstraints}) {
+                 .needs = {Cap::kStimulus, Cap::kConstraints}, .over = {Over<dim::Cpu>()}) {
   CheckMoving(false);
 }
 
@@ -224,7 +224,7 @@ CONFORMANCE_CASE(Multiplex, RunningEventsMoveForAConstrainedOne,
 // the driver itself must move pinned events, with their counts.
 CONFORMANCE_CASE(Multiplex, PinnedEventsMoveForAConstrainedOne,
                  .rules = {rule::MUX_012, rule::MUX_015},
-                 .needs = {Cap::kStimulus, Cap::kConstraints}) {
+                 .needs = {Cap::kStimulus, Cap::kConstraints}, .over = {Over<dim::Cpu>()}) {
   CheckMoving(true);
 }
 

@@ -2,6 +2,7 @@
 // Records in a buffer: none is lost or doubled, and the count is exact while records are pending.
 #include "cases/common.h"
 #include "cases/precise/precise.h"
+#include "cases/subject.h"
 #include "rules/PRC.h"
 #include "rules/SMP.h"
 
@@ -47,15 +48,18 @@ CONFORMANCE_CASE(Precise, RecordsBeyondBufferSizeAreKept, .rules = {rule::PRC_00
 }
 
 CONFORMANCE_CASE(Precise, CountIsExactBetweenRecords, .rules = {rule::PRC_008},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
-  const EventSpec spec = target().AnyEvent();
+                 .needs = {Cap::kStimulus, Cap::kPrecise},
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
-    const Event event = Open(spec, Precise(10, type));
+    const Subject subject(*this, Precise(10, type));
+    const EventSpec& spec = subject.spec();
+    const Event& event = subject.event();
     Ring ring(event);
     event.Enable();
     std::uint64_t total = 0;
     for (const std::uint64_t n : {1, 8, 1, 1, 25, 9, 10, 130, 3}) {
-      target().Stimulate(spec, n);
+      Pulse(spec, n);
       total += n;
       EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::PRC_008.text;
       EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::PRC_008.text;
@@ -66,16 +70,18 @@ CONFORMANCE_CASE(Precise, CountIsExactBetweenRecords, .rules = {rule::PRC_008},
 }
 
 CONFORMANCE_CASE(Precise, PartOfAPeriodIsKeptWhenTheEventStops,
-                 .rules = {rule::PRC_009, rule::PRC_003},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
-  const EventSpec spec = target().AnyEvent();
+                 .rules = {rule::PRC_009, rule::PRC_003}, .needs = {Cap::kStimulus, Cap::kPrecise},
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
-    const Event event = Open(spec, Precise(100, type));
+    const Subject subject(*this, Precise(100, type));
+    const EventSpec& spec = subject.spec();
+    const Event& event = subject.event();
     Ring ring(event);
     std::size_t samples = 0;
-    for (std::uint64_t i = 1; i <= 12; ++i) {
+    for (std::uint64_t i = 1; i <= 4; ++i) {
       event.Enable();
-      target().Stimulate(spec, 130);
+      Pulse(spec, 130);
       event.Disable();
       samples += ring.Drain().samples.size();
       EXPECT_EQ(samples, 130 * i / 100) << rule::PRC_009.text;
@@ -85,30 +91,32 @@ CONFORMANCE_CASE(Precise, PartOfAPeriodIsKeptWhenTheEventStops,
 }
 
 CONFORMANCE_CASE(Precise, CloseDrainsPendingRecords, .rules = {rule::PRC_009},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
-  const EventSpec spec = target().AnyEvent();
+                 .needs = {Cap::kStimulus, Cap::kPrecise},
+                 .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const Event sink = Open(Software(PERF_COUNT_SW_DUMMY),
                           {.sample_period = 1, .sample_type = kBuffered, .disabled = false});
   Ring ring(sink, 8);
-  Event event = Open(spec, Precise(10));
-  event.SetOutput(sink);
-  event.Enable();
-  target().Stimulate(spec, 57);
-  event.Close();
-  EXPECT_EQ(ring.Drain().samples.size(), 5u) << rule::PRC_009.text;
+  {
+    Subject subject(*this, Precise(10));
+    subject.event().SetOutput(sink);
+    subject.event().Enable();
+    Pulse(subject.spec(), 57);
+    subject.mutable_event().Close();
+    EXPECT_EQ(ring.Drain().samples.size(), 5u) << rule::PRC_009.text;
+  }
   // The next event must not get any record or count of the closed one.
-  const Event next = Open(spec, Precise(10));
-  Ring next_ring(next, 1);
-  next.Enable();
-  target().Stimulate(spec, 9);
-  next.Disable();
+  const Subject next(*this, Precise(10));
+  Ring next_ring(next.event(), 1);
+  next.event().Enable();
+  Pulse(next.spec(), 9);
+  next.event().Disable();
   EXPECT_EQ(next_ring.Drain().samples.size(), 0u) << rule::PRC_009.text;
-  EXPECT_THAT(next.Read(), Counted(spec, 9)) << rule::PRC_009.text;
+  EXPECT_THAT(next.event().Read(), Counted(next.spec(), 9)) << rule::PRC_009.text;
 }
 
 CONFORMANCE_CASE(Precise, PlainEventSamplesAfterPreciseEvent,
-                 .rules = {rule::PRC_009, rule::SMP_001},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+                 .rules = {rule::PRC_009, rule::SMP_001}, .needs = {Cap::kStimulus, Cap::kPrecise},
+                 .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   for (int i = 0; i < 2; ++i) {
     {
@@ -126,7 +134,8 @@ CONFORMANCE_CASE(Precise, PlainEventSamplesAfterPreciseEvent,
 }
 
 CONFORMANCE_CASE(Precise, OtherEventDrainsPendingRecords, .rules = {rule::PRC_009, rule::PRC_007},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event plain = Open(specs[0], Precise(5, PERF_SAMPLE_IP));
   Ring plain_ring(plain, 4);
@@ -158,7 +167,8 @@ CONFORMANCE_CASE(Precise, OtherEventDrainsPendingRecords, .rules = {rule::PRC_00
 }
 
 CONFORMANCE_CASE(Precise, AllCountersArePreciseAtOnce, .rules = {rule::PRC_007},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kPrecise, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kPrecise, Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   std::vector<Event> events;
   std::vector<Ring> rings;
@@ -179,7 +189,8 @@ CONFORMANCE_CASE(Precise, AllCountersArePreciseAtOnce, .rules = {rule::PRC_007},
 }
 
 CONFORMANCE_CASE(Precise, OneEventEndsSeveralPeriods, .rules = {rule::PRC_007},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   std::vector<Event> events;
   std::vector<Ring> rings;
@@ -202,7 +213,8 @@ CONFORMANCE_CASE(Precise, OneEventEndsSeveralPeriods, .rules = {rule::PRC_007},
 }
 
 CONFORMANCE_CASE(Precise, ConcurrentPlainEventsStayExact, .rules = {rule::PRC_007, rule::SMP_008},
-                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPrecise, Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   const Event counting = Open(spec);
   const Event sampling = Open(spec, {.sample_period = 9});
@@ -221,12 +233,15 @@ CONFORMANCE_CASE(Precise, ConcurrentPlainEventsStayExact, .rules = {rule::PRC_00
 }
 
 CONFORMANCE_CASE(Precise, SampleReadHoldsCountAtEvent, .rules = {rule::PRC_008, rule::SMP_006},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, Precise(25, PERF_SAMPLE_IP | PERF_SAMPLE_READ));
+                 .needs = {Cap::kStimulus, Cap::kPrecise},
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
+  const Subject subject(*this, Precise(25, PERF_SAMPLE_IP | PERF_SAMPLE_READ));
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   Ring ring(event, 4);
   event.Enable();
-  target().Stimulate(spec, 260);
+  Pulse(spec, 260);
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 10u) << rule::PRC_003.text;
   for (std::uint64_t i = 0; i < 10; ++i) {
@@ -265,7 +280,8 @@ CONFORMANCE_CASE(Precise, LateInterruptInventsNothing, .rules = {rule::PRC_011},
 }
 
 CONFORMANCE_CASE(Precise, InterruptWithoutARecordIsHarmless, .rules = {rule::PRC_014},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kRegisters},
+                 .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   EXPECT_EQ(port().Inject(kRecordBuffer).runs, 1u) << rule::PRC_014.text;
   const Event event = Open(spec, Precise(10));

@@ -60,7 +60,7 @@ CONFORMANCE_CASE(Precise, CountingEventCannotBePrecise, .rules = {rule::PRC_004}
 }
 
 CONFORMANCE_CASE(Precise, IpPointsToSampledInstruction, .rules = {rule::PRC_002, rule::REC_002},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}, .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   for (unsigned level = 1; level <= target().precise(); ++level) {
     for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
@@ -104,7 +104,8 @@ CONFORMANCE_CASE(Precise, ExactSamplesSetExactIpFlag, .rules = {rule::PRC_002},
 }
 
 CONFORMANCE_CASE(Precise, LateInterruptHasNoSkid, .rules = {rule::PRC_002},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kRegisters},
+                 .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     const Event event = Open(spec, PreciseOnCpu(100, type));
@@ -125,7 +126,8 @@ CONFORMANCE_CASE(Precise, LateInterruptHasNoSkid, .rules = {rule::PRC_002},
 }
 
 CONFORMANCE_CASE(Precise, CpumodeMatchesEventPrivilege, .rules = {rule::PRC_002, rule::REC_025},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kExcludes},
+                 .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     const Event event = Open(spec, Precise(5, type));
@@ -148,7 +150,8 @@ CONFORMANCE_CASE(Precise, CpumodeMatchesEventPrivilege, .rules = {rule::PRC_002,
 }
 
 CONFORMANCE_CASE(Precise, UserOnlyEventShowsNoKernel, .rules = {rule::PRC_013},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kExcludes}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kExcludes},
+                 .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = Precise(3);
   options.exclude_kernel = true;
@@ -182,7 +185,7 @@ CONFORMANCE_CASE(Precise, KernelIpInRecordIsHidden, .rules = {rule::PRC_013},
 }
 
 CONFORMANCE_CASE(Precise, DataOfTheAccessIsShown, .rules = {rule::PRC_005},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}, .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t source =
       PERF_MEM_S(OP, LOAD) | PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, L3) | PERF_MEM_S(TLB, HIT);
@@ -212,7 +215,8 @@ CONFORMANCE_CASE(Precise, DataOfTheAccessIsShown, .rules = {rule::PRC_005},
 
 CONFORMANCE_CASE(Precise, ConcurrentEventsKeepRequestedFields,
                  .rules = {rule::PRC_007, rule::PRC_005},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event rich = Open(specs[0], Precise(4, kBuffered | PERF_SAMPLE_DATA_SRC));
   const Event plain = Open(specs[1], Precise(4, PERF_SAMPLE_IP));
@@ -235,7 +239,7 @@ CONFORMANCE_CASE(Precise, ConcurrentEventsKeepRequestedFields,
 }
 
 CONFORMANCE_CASE(Precise, RegistersAreTakenAtEvent, .rules = {rule::PRC_006},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}, .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   // In a record, the registers follow the data of the access.
   for (const std::uint64_t besides : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_ADDR}}) {
@@ -271,7 +275,8 @@ CONFORMANCE_CASE(Precise, RegistersAreTakenAtEvent, .rules = {rule::PRC_006},
 }
 
 CONFORMANCE_CASE(Precise, FixedCountersArePreciseToo, .rules = {rule::PRC_015},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kFixedCounters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kFixedCounters},
+                 .over = {Over<dim::Cpu>()}) {
   for (const EventSpec& spec : target().Events({.fixed = true})) {
     for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
       SCOPED_TRACE(testing::Message() << spec.name << ", sample_type 0x" << std::hex << type);

@@ -3,6 +3,7 @@
 // switches.
 #include "cases/common.h"
 #include "cases/precise/precise.h"
+#include "cases/subject.h"
 #include "rules/PRC.h"
 #include "rules/SMP.h"
 #include "rules/THR.h"
@@ -12,32 +13,38 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(Precise, RefreshLimitsPreciseSamples, .rules = {rule::PRC_012},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
-  const EventSpec spec = target().AnyEvent();
+                 .needs = {Cap::kStimulus, Cap::kPrecise},
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
-    const Event event = Open(spec, Precise(10, type));
+    const Subject subject(*this, Precise(10, type));
+    const EventSpec& spec = subject.spec();
+    const Event& event = subject.event();
     Ring ring(event, 4);
     for (int limit : {1, 3}) {
       event.Refresh(limit);
-      target().Stimulate(spec, 200);
+      Pulse(spec, 200);
       EXPECT_EQ(ring.Drain().samples.size(), static_cast<std::size_t>(limit)) << rule::PRC_012.text;
     }
   }
 }
 
 CONFORMANCE_CASE(Precise, NewPeriodBeginsAtOnce, .rules = {rule::PRC_012},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
-  const EventSpec spec = target().AnyEvent();
+                 .needs = {Cap::kStimulus, Cap::kPrecise},
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << type);
-    const Event event = Open(spec, Precise(10, type));
+    const Subject subject(*this, Precise(10, type));
+    const EventSpec& spec = subject.spec();
+    const Event& event = subject.event();
     Ring ring(event, 4);
     event.Enable();
     std::vector<std::uint64_t> want;
     std::uint64_t total = 0;
     for (const std::uint64_t period : {10, 100, 3, 64}) {
       event.Period(period);
-      target().Stimulate(spec, 5 * period + 2);
+      Pulse(spec, 5 * period + 2);
       total += 5 * period + 2;
       for (int i = 0; i < 5; ++i) want.push_back(period);
       EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::PRC_008.text;
@@ -119,9 +126,11 @@ CONFORMANCE_CASE(Precise, ThrottledEventResumes, .rules = {rule::PRC_012},
 }
 
 CONFORMANCE_CASE(Precise, ThrottledEventGivesNoSample, .rules = {rule::PRC_012, rule::THR_001},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, Precise(1, kUnbuffered));
+                 .needs = {Cap::kStimulus, Cap::kPrecise},
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
+  const Subject subject(*this, Precise(1, kUnbuffered));
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   Ring ring(event, 512);
   const SampleRateLimit limit(1);
   event.Enable();
@@ -192,7 +201,7 @@ CONFORMANCE_CASE(Precise, RecordsBelongToTheTaskThatMadeThem, .rules = {rule::PR
 }
 
 CONFORMANCE_CASE(Precise, TasksKeepTheirRecordsApart, .rules = {rule::PRC_010, rule::PRC_009},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}, .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   Child child([&spec] {
     for (int i = 0; i < 20; ++i) target().Stimulate(spec, 37, {.ip = kChildIp});

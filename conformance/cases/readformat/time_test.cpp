@@ -24,7 +24,8 @@ CONFORMANCE_CASE(ReadFormat, RunningEqualsEnabledWhileAllFit,
     for (std::size_t i = 0; i < specs.size(); ++i) {
       want[i] += more[i];
       const Reading reading = events[i].Read();
-      EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::MUX_015.text;
+      EXPECT_EQ(reading.time_running, reading.time_enabled)
+          << rule::RDF_012.text << rule::MUX_015.text;
       EXPECT_GT(reading.time_running, 0u) << rule::RDF_012.text;
       EXPECT_THAT(reading, Counted(specs[i], want[i])) << rule::MUX_015.text;
     }

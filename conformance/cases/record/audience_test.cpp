@@ -75,7 +75,7 @@ CONFORMANCE_CASE(Record, EventsReceiveRecordsOfOwnTaskOnly, .rules = {rule::REC_
   ASSERT_EQ(TypesOf(records), (std::set<std::uint32_t>{PERF_RECORD_COMM, PERF_RECORD_EXIT}))
       << rule::REC_119.text;
   for (const Record& record : records) {
-    EXPECT_EQ(At<std::uint32_t>(record, 0), Unsigned(pid)) << rule::REC_119.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 0), Unsigned(pid)) << rule::REC_119.text;
   }
 }
 

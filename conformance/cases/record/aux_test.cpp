@@ -20,7 +20,7 @@ std::vector<Record> AuxOf(const RingContents& contents, const Event& event) {
   return records;
 }
 
-std::uint64_t FlagsOf(const Record& record) { return At<std::uint64_t>(record, 16); }
+std::uint64_t FlagsOf(const Record& record) { return pmuconf::At<std::uint64_t>(record, 16); }
 
 CONFORMANCE_CASE(Record, AuxReportsOffsetAndSize,
                  .rules = {rule::REC_108, rule::REC_109, rule::REC_024}, .needs = {Cap::kTrace}) {
@@ -35,16 +35,16 @@ CONFORMANCE_CASE(Record, AuxReportsOffsetAndSize,
       EXPECT_EQ(end, 0u) << rule::REC_109.text;
       EXPECT_EQ(contents.order.front(), std::uint32_t{PERF_RECORD_ITRACE_START})
           << rule::REC_109.text;
-      EXPECT_EQ(At<std::uint32_t>(record, 0), Unsigned(getpid())) << rule::REC_109.text;
-      EXPECT_EQ(At<std::uint32_t>(record, 4), Unsigned(gettid())) << rule::REC_109.text;
+      EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 0), Unsigned(getpid())) << rule::REC_109.text;
+      EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 4), Unsigned(gettid())) << rule::REC_109.text;
       EXPECT_EQ(record.body.size(), 8 + kTrailerBytes) << rule::REC_109.text;
       ExpectTrailer(record, trace.event(), gettid());
       ++starts;
     }
     const std::uint64_t begin = end;
     for (const Record& record : AuxOf(contents, trace.event())) {
-      EXPECT_EQ(At<std::uint64_t>(record, 0), end) << rule::REC_108.text;
-      end += At<std::uint64_t>(record, 8);
+      EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 0), end) << rule::REC_108.text;
+      end += pmuconf::At<std::uint64_t>(record, 8);
       EXPECT_EQ(FlagsOf(record), 0u) << rule::REC_108.text;
     }
     EXPECT_EQ(end - begin, n * target().trace_record()) << rule::REC_108.text;

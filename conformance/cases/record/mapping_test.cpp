@@ -58,18 +58,18 @@ class Mapped {
 std::vector<Record> RecordsOf(const Mapped& mapped, const std::vector<Record>& records) {
   std::vector<Record> about;
   for (const Record& record : records) {
-    if (At<std::uint64_t>(record, 8) == mapped.address()) about.push_back(record);
+    if (pmuconf::At<std::uint64_t>(record, 8) == mapped.address()) about.push_back(record);
   }
   return about;
 }
 
 // Checks the fields that MMAP and MMAP2 have in common.
 void ExpectMapping(const Record& record, const Mapped& mapped, const Rule& rule) {
-  EXPECT_EQ(At<std::uint32_t>(record, 0), Unsigned(getpid())) << rule.text;
-  EXPECT_EQ(At<std::uint32_t>(record, 4), Unsigned(gettid())) << rule.text;
-  EXPECT_EQ(At<std::uint64_t>(record, 8), mapped.address()) << rule.text;
-  EXPECT_EQ(At<std::uint64_t>(record, 16), 2 * kPage) << rule.text;
-  EXPECT_EQ(At<std::uint64_t>(record, 24), kPage) << rule.text;
+  EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 0), Unsigned(getpid())) << rule.text;
+  EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 4), Unsigned(gettid())) << rule.text;
+  EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 8), mapped.address()) << rule.text;
+  EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 16), 2 * kPage) << rule.text;
+  EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 24), kPage) << rule.text;
   EXPECT_EQ(record.misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER) << rule.text;
 }
 
@@ -140,7 +140,7 @@ CONFORMANCE_CASE(Record, MemoryWithoutAFileHasAName, .rules = {rule::REC_101},
   munmap(base, kPage);
   const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP);
   ASSERT_EQ(records.size(), 1u) << rule::REC_101.text;
-  EXPECT_EQ(At<std::uint64_t>(records[0], 8), reinterpret_cast<std::uint64_t>(base));
+  EXPECT_EQ(pmuconf::At<std::uint64_t>(records[0], 8), reinterpret_cast<std::uint64_t>(base));
   EXPECT_EQ(NameAt(records[0], kName), "//anon") << rule::REC_101.text;
 }
 
@@ -155,15 +155,17 @@ CONFORMANCE_CASE(Record, Mmap2ReportsFile, .rules = {rule::REC_102, rule::REC_02
     ASSERT_EQ(RecordsOf(*mapped, records).size(), 1u) << rule::REC_102.text;
     const Record record = RecordsOf(*mapped, records).front();
     ExpectMapping(record, *mapped, rule::REC_102);
-    EXPECT_EQ(At<std::uint32_t>(record, 32), major(file.stat().st_dev)) << rule::REC_102.text;
-    EXPECT_EQ(At<std::uint32_t>(record, 36), minor(file.stat().st_dev)) << rule::REC_102.text;
-    EXPECT_EQ(At<std::uint64_t>(record, 40), file.stat().st_ino) << rule::REC_102.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 32), major(file.stat().st_dev))
+        << rule::REC_102.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 36), minor(file.stat().st_dev))
+        << rule::REC_102.text;
+    EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 40), file.stat().st_ino) << rule::REC_102.text;
     EXPECT_EQ(record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0) << rule::REC_102.text;
     EXPECT_EQ(NameAt(record, kName2), file.path()) << rule::REC_102.text;
     ExpectTrailer(record, side_band.event(), gettid());
   }
   const auto of = [&](const Mapped& mapped, std::size_t offset) {
-    return At<std::uint32_t>(RecordsOf(mapped, records).front(), offset);
+    return pmuconf::At<std::uint32_t>(RecordsOf(mapped, records).front(), offset);
   };
   EXPECT_EQ(of(code, 56), std::uint32_t{PROT_READ | PROT_EXEC}) << rule::REC_102.text;
   EXPECT_EQ(of(code, 60), std::uint32_t{MAP_PRIVATE}) << rule::REC_102.text;
@@ -183,11 +185,11 @@ CONFORMANCE_CASE(Record, Mmap2ReportsBuildId, .rules = {rule::REC_102}, .needs =
     ASSERT_EQ(records.size(), 1u) << rule::REC_102.text;
     ExpectMapping(records[0], code, rule::REC_102);
     EXPECT_NE(records[0].misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0) << rule::REC_102.text;
-    EXPECT_EQ(At<std::uint32_t>(records[0], 32), size) << rule::REC_102.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(records[0], 32), size) << rule::REC_102.text;
     const auto* bytes = reinterpret_cast<const char*>(records[0].body.data()) + 36;
     build_id.resize(20);
     EXPECT_EQ(std::string(bytes, 20), build_id) << rule::REC_102.text;
-    EXPECT_EQ(At<std::uint32_t>(records[0], 56), std::uint32_t{PROT_READ | PROT_EXEC});
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(records[0], 56), std::uint32_t{PROT_READ | PROT_EXEC});
     EXPECT_EQ(NameAt(records[0], kName2), file.path()) << rule::REC_102.text;
   }
 }
@@ -200,7 +202,7 @@ CONFORMANCE_CASE(Record, FileWithoutBuildIdReportsInode, .rules = {rule::REC_102
   const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP2);
   ASSERT_EQ(records.size(), 1u) << rule::REC_102.text;
   EXPECT_EQ(records[0].misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0) << rule::REC_102.text;
-  EXPECT_EQ(At<std::uint64_t>(records[0], 40), file.stat().st_ino) << rule::REC_102.text;
+  EXPECT_EQ(pmuconf::At<std::uint64_t>(records[0], 40), file.stat().st_ino) << rule::REC_102.text;
 }
 
 }  // namespace

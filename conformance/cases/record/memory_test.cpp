@@ -259,16 +259,27 @@ CONFORMANCE_CASE(Record, PreciseDataPageSizeMatchesAccess, .rules = {rule::REC_0
   EXPECT_EQ(sampler.Next({.addr = small.address()}).data_page_size, kPage) << rule::REC_022.text;
 }
 
+// A user page on the other side shows that each size belongs to its own address.
 CONFORMANCE_CASE(Record, KernelPageSizesArePowersOfTwo, .rules = {rule::REC_022},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks,
                            Cap::kExcludes}) {
   const std::uint64_t text = AddressOf(kSeldomCalled);
+  const Pages small(kPage), untouched(kPage);
+  small.Touch();
   Sampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE);
-  const Sample sample =
-      sampler.Next({.privilege = Privilege::kKernel, .ip = text, .addr = text + 4});
-  EXPECT_GE(*sample.code_page_size, kPage) << rule::REC_022.text;
-  EXPECT_TRUE(std::has_single_bit(*sample.code_page_size)) << rule::REC_022.text;
-  EXPECT_EQ(sample.data_page_size, sample.code_page_size) << rule::REC_022.text;
+  const auto sizes = [&sampler](std::uint64_t ip, std::uint64_t address) {
+    const Sample sample =
+        sampler.Next({.privilege = Privilege::kKernel, .ip = ip, .addr = address});
+    return std::pair(*sample.code_page_size, *sample.data_page_size);
+  };
+  const std::uint64_t of_text = sizes(text, text + 4).first;
+  EXPECT_GE(of_text, kPage) << rule::REC_022.text;
+  EXPECT_TRUE(std::has_single_bit(of_text)) << rule::REC_022.text;
+  EXPECT_EQ(sizes(text, text + 4), std::pair(of_text, of_text)) << rule::REC_022.text;
+  EXPECT_EQ(sizes(text, small.address()), std::pair(of_text, kPage)) << rule::REC_022.text;
+  EXPECT_EQ(sizes(text, untouched.address()), std::pair(of_text, std::uint64_t{0}))
+      << rule::REC_022.text;
+  EXPECT_EQ(sizes(small.address(), text), std::pair(kPage, of_text)) << rule::REC_022.text;
 }
 
 CONFORMANCE_CASE(Record, BranchCountMatchesEntries, .rules = {rule::REC_012},

@@ -22,8 +22,8 @@ CONFORMANCE_CASE(Record, CommReportsNewName, .rules = {rule::REC_104, rule::REC_
   const Record& comm = got.others[0];
   ASSERT_EQ(comm.type, std::uint32_t{PERF_RECORD_COMM}) << rule::REC_104.text;
   EXPECT_EQ(comm.misc & PERF_RECORD_MISC_COMM_EXEC, 0) << rule::REC_104.text;
-  EXPECT_EQ(At<std::uint32_t>(comm, 0), static_cast<std::uint32_t>(getpid()));
-  EXPECT_EQ(At<std::uint32_t>(comm, 4), static_cast<std::uint32_t>(gettid()));
+  EXPECT_EQ(pmuconf::At<std::uint32_t>(comm, 0), static_cast<std::uint32_t>(getpid()));
+  EXPECT_EQ(pmuconf::At<std::uint32_t>(comm, 4), static_cast<std::uint32_t>(gettid()));
   ASSERT_EQ(comm.body.size(), 8 + 16 + kTrailerBytes) << rule::REC_104.text;
   EXPECT_STREQ(reinterpret_cast<const char*>(comm.body.data() + 8), "renamed-case")
       << rule::REC_104.text;
@@ -51,11 +51,11 @@ CONFORMANCE_CASE(Record, ForkAndExitReportTaskAndParent, .rules = {rule::REC_105
       << rule::REC_105.text;
   for (const Record& record : got.others) {
     EXPECT_EQ(record.body.size(), 24 + kTrailerBytes) << rule::REC_105.text;
-    EXPECT_EQ(At<std::uint32_t>(record, 0), pid) << rule::REC_105.text;
-    EXPECT_EQ(At<std::uint32_t>(record, 4), parent) << rule::REC_105.text;
-    EXPECT_EQ(At<std::uint32_t>(record, 8), pid) << rule::REC_105.text;
-    EXPECT_EQ(At<std::uint32_t>(record, 12), parent) << rule::REC_105.text;
-    EXPECT_NE(At<std::uint64_t>(record, 16), 0u) << rule::REC_105.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 0), pid) << rule::REC_105.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 4), parent) << rule::REC_105.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 8), pid) << rule::REC_105.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 12), parent) << rule::REC_105.text;
+    EXPECT_NE(pmuconf::At<std::uint64_t>(record, 16), 0u) << rule::REC_105.text;
   }
   ExpectTrailer(got.others.front(), event, getpid());
 }

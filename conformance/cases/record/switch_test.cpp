@@ -77,10 +77,12 @@ CONFORMANCE_CASE(Record, CpuWideSwitchReportsBothTasks, .rules = {rule::REC_112,
     EXPECT_EQ(out.body.size(), 8 + kTrailerBytes) << rule::REC_112.text;
     EXPECT_NE(out.misc & kOut, 0) << rule::REC_112.text;
     EXPECT_EQ(in.misc & kOut, 0) << rule::REC_112.text;
-    EXPECT_EQ(At<std::uint32_t>(out, 4), TrailerTid(in)) << rule::REC_112.text;
-    EXPECT_EQ(At<std::uint32_t>(in, 4), TrailerTid(out)) << rule::REC_112.text;
-    EXPECT_EQ(At<std::uint32_t>(out, 0), At<std::uint32_t>(in, 8)) << rule::REC_112.text;
-    EXPECT_EQ(At<std::uint32_t>(in, 0), At<std::uint32_t>(out, 8)) << rule::REC_112.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(out, 4), TrailerTid(in)) << rule::REC_112.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(in, 4), TrailerTid(out)) << rule::REC_112.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(out, 0), pmuconf::At<std::uint32_t>(in, 8))
+        << rule::REC_112.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(in, 0), pmuconf::At<std::uint32_t>(out, 8))
+        << rule::REC_112.text;
   }
   EXPECT_NE(records.front().misc & kPreempted, 0) << rule::REC_112.text;
 }

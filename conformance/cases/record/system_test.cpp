@@ -55,16 +55,18 @@ CONFORMANCE_CASE(Record, NamespacesReportDeviceAndInode, .rules = {rule::REC_113
   ASSERT_EQ(unshare(CLONE_NEWUTS | CLONE_NEWIPC), 0);
   const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_NAMESPACES);
   ASSERT_EQ(records.size(), 1u) << rule::REC_113.text;
-  EXPECT_EQ(At<std::uint32_t>(records[0], 0), Unsigned(getpid())) << rule::REC_113.text;
-  EXPECT_EQ(At<std::uint32_t>(records[0], 4), Unsigned(gettid())) << rule::REC_113.text;
-  EXPECT_EQ(At<std::uint64_t>(records[0], 8), 7u) << rule::REC_113.text;
+  EXPECT_EQ(pmuconf::At<std::uint32_t>(records[0], 0), Unsigned(getpid())) << rule::REC_113.text;
+  EXPECT_EQ(pmuconf::At<std::uint32_t>(records[0], 4), Unsigned(gettid())) << rule::REC_113.text;
+  EXPECT_EQ(pmuconf::At<std::uint64_t>(records[0], 8), 7u) << rule::REC_113.text;
   ASSERT_EQ(records[0].body.size(), 16 + 7 * 16 + kTrailerBytes) << rule::REC_113.text;
   std::size_t at = 16;
   for (const char* name : {"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"}) {
     struct stat status = {};
     ASSERT_EQ(stat((std::string("/proc/self/ns/") + name).c_str(), &status), 0);
-    EXPECT_EQ(At<std::uint64_t>(records[0], at), status.st_dev) << rule::REC_113.text << name;
-    EXPECT_EQ(At<std::uint64_t>(records[0], at + 8), status.st_ino) << rule::REC_113.text << name;
+    EXPECT_EQ(pmuconf::At<std::uint64_t>(records[0], at), status.st_dev)
+        << rule::REC_113.text << name;
+    EXPECT_EQ(pmuconf::At<std::uint64_t>(records[0], at + 8), status.st_ino)
+        << rule::REC_113.text << name;
     at += 16;
   }
   ExpectTrailer(records[0], side_band.event(), gettid());
@@ -78,9 +80,9 @@ CONFORMANCE_CASE(Record, CgroupReportsIdAndPath, .rules = {rule::REC_116, rule::
   const Cgroup inner(root, "pmuconf-outer/inner");
   const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_CGROUP);
   ASSERT_EQ(records.size(), 2u) << rule::REC_116.text;
-  EXPECT_EQ(At<std::uint64_t>(records[0], 0), outer.id()) << rule::REC_116.text;
+  EXPECT_EQ(pmuconf::At<std::uint64_t>(records[0], 0), outer.id()) << rule::REC_116.text;
   EXPECT_EQ(NameAt(records[0], 8), "/pmuconf-outer") << rule::REC_116.text;
-  EXPECT_EQ(At<std::uint64_t>(records[1], 0), inner.id()) << rule::REC_116.text;
+  EXPECT_EQ(pmuconf::At<std::uint64_t>(records[1], 0), inner.id()) << rule::REC_116.text;
   EXPECT_EQ(NameAt(records[1], 8), "/pmuconf-outer/inner") << rule::REC_116.text;
   for (const Record& record : records) ExpectTrailer(record, side_band.event(), gettid());
 }
@@ -96,14 +98,16 @@ CONFORMANCE_CASE(Record, KsymbolReportsNewAndRemovedSymbols,
   ASSERT_EQ(loaded.size(), 1u) << rule::REC_114.text;
   ASSERT_EQ(unloaded.size(), 1u) << rule::REC_114.text;
   for (const Record& record : {loaded[0], unloaded[0]}) {
-    EXPECT_EQ(At<std::uint64_t>(record, 0), program.address()) << rule::REC_114.text;
-    EXPECT_EQ(At<std::uint32_t>(record, 8), program.info().jited_prog_len) << rule::REC_114.text;
-    EXPECT_EQ(At<std::uint16_t>(record, 12), PERF_RECORD_KSYMBOL_TYPE_BPF) << rule::REC_114.text;
+    EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 0), program.address()) << rule::REC_114.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 8), program.info().jited_prog_len)
+        << rule::REC_114.text;
+    EXPECT_EQ(pmuconf::At<std::uint16_t>(record, 12), PERF_RECORD_KSYMBOL_TYPE_BPF)
+        << rule::REC_114.text;
     EXPECT_EQ(NameAt(record, 16), program.symbol()) << rule::REC_114.text;
     ExpectTrailer(record, side_band.event(), gettid());
   }
-  EXPECT_EQ(At<std::uint16_t>(loaded[0], 14), 0) << rule::REC_114.text;
-  EXPECT_EQ(At<std::uint16_t>(unloaded[0], 14), PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
+  EXPECT_EQ(pmuconf::At<std::uint16_t>(loaded[0], 14), 0) << rule::REC_114.text;
+  EXPECT_EQ(pmuconf::At<std::uint16_t>(unloaded[0], 14), PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
       << rule::REC_114.text;
 }
 
@@ -117,14 +121,16 @@ CONFORMANCE_CASE(Record, BpfEventReportsLoadAndUnload, .rules = {rule::REC_115, 
   const std::vector<Record> unloaded = side_band.DrainRaw(PERF_RECORD_BPF_EVENT);
   ASSERT_EQ(loaded.size(), 1u) << rule::REC_115.text;
   ASSERT_EQ(unloaded.size(), 1u) << rule::REC_115.text;
-  EXPECT_EQ(At<std::uint16_t>(loaded[0], 0), PERF_BPF_EVENT_PROG_LOAD) << rule::REC_115.text;
-  EXPECT_EQ(At<std::uint16_t>(unloaded[0], 0), PERF_BPF_EVENT_PROG_UNLOAD) << rule::REC_115.text;
+  EXPECT_EQ(pmuconf::At<std::uint16_t>(loaded[0], 0), PERF_BPF_EVENT_PROG_LOAD)
+      << rule::REC_115.text;
+  EXPECT_EQ(pmuconf::At<std::uint16_t>(unloaded[0], 0), PERF_BPF_EVENT_PROG_UNLOAD)
+      << rule::REC_115.text;
   for (const Record& record : {loaded[0], unloaded[0]}) {
-    EXPECT_EQ(At<std::uint16_t>(record, 2), 0) << rule::REC_115.text;
-    EXPECT_EQ(At<std::uint32_t>(record, 4), program.info().id) << rule::REC_115.text;
+    EXPECT_EQ(pmuconf::At<std::uint16_t>(record, 2), 0) << rule::REC_115.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 4), program.info().id) << rule::REC_115.text;
     std::uint64_t tag = 0;
     std::memcpy(&tag, program.info().tag, sizeof(tag));
-    EXPECT_EQ(At<std::uint64_t>(record, 8), tag) << rule::REC_115.text;
+    EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 8), tag) << rule::REC_115.text;
     EXPECT_EQ(record.body.size(), 16 + kTrailerBytes) << rule::REC_115.text;
     ExpectTrailer(record, side_band.event(), gettid());
   }
@@ -140,8 +146,9 @@ struct Poke {
 std::vector<Poke> PokesAt(std::uint64_t address, const std::vector<Record>& records) {
   std::vector<Poke> pokes;
   for (const Record& record : records) {
-    if (At<std::uint64_t>(record, 0) - address >= 16) continue;
-    const std::size_t before = At<std::uint16_t>(record, 8), after = At<std::uint16_t>(record, 10);
+    if (pmuconf::At<std::uint64_t>(record, 0) - address >= 16) continue;
+    const std::size_t before = pmuconf::At<std::uint16_t>(record, 8),
+                      after = pmuconf::At<std::uint16_t>(record, 10);
     EXPECT_EQ(record.body.size(), (12 + before + after + 7) / 8 * 8 + kTrailerBytes)
         << rule::REC_117.text;
     EXPECT_EQ(record.misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_KERNEL)

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "cases/common.h"
+#include "cases/subject.h"
 #include "perf/ring.h"
 #include "rules/RB.h"
 
@@ -81,10 +82,11 @@ CONFORMANCE_CASE(RingBuffer, CoveredMappingIsReleased, .rules = {rule::RB_004, r
 }
 
 CONFORMANCE_CASE(RingBuffer, LastUnmapDetachesWriters, .rules = {rule::RB_017},
-                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups},
+                 .over = {Over<dim::Cpu>(), Over<dim::Scope>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
-  const Event owner = Open(specs[0], Sampling());
-  const Event redirected = Open(specs[1], Sampling());
+  const Event owner = Open(specs[0], AtScope(*this, Sampling()));
+  const Event redirected = Open(specs[1], AtScope(*this, Sampling()));
   {
     const Ring ring(owner, 1);
     redirected.SetOutput(owner);
@@ -98,6 +100,11 @@ CONFORMANCE_CASE(RingBuffer, LastUnmapDetachesWriters, .rules = {rule::RB_017},
   const Ring remapped(owner, 2);
   Pulse(specs[1], 100);
   EXPECT_EQ(remapped.head(), 0u) << rule::RB_017.text;
+  // The owner itself still writes to the new buffer.
+  owner.Enable();
+  Pulse(specs[0], 3);
+  owner.Disable();
+  EXPECT_EQ(remapped.head(), 48u) << rule::RB_017.text;
   Ring own(redirected, 4);
   Pulse(specs[1], 7);
   EXPECT_EQ(own.Drain().samples.size(), 7u) << rule::RB_017.text;
@@ -105,10 +112,11 @@ CONFORMANCE_CASE(RingBuffer, LastUnmapDetachesWriters, .rules = {rule::RB_017},
 }
 
 CONFORMANCE_CASE(RingBuffer, BufferLivesAsLongAsOneMapping, .rules = {rule::RB_017},
-                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups},
+                 .over = {Over<dim::Cpu>(), Over<dim::Scope>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
-  Event owner = Open(specs[0], Sampling());
-  const Event redirected = Open(specs[1], Sampling());
+  Event owner = Open(specs[0], AtScope(*this, Sampling()));
+  const Event redirected = Open(specs[1], AtScope(*this, Sampling()));
   std::optional<Ring> owners(std::in_place, owner, 1);
   redirected.SetOutput(owner);
   Ring redirected_ring(redirected, 1);  // a mapping of the same buffer
@@ -127,11 +135,12 @@ CONFORMANCE_CASE(RingBuffer, BufferLivesAsLongAsOneMapping, .rules = {rule::RB_0
 }
 
 CONFORMANCE_CASE(RingBuffer, BufferOutlivesClosedOwner, .rules = {rule::RB_017},
-                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups},
+                 .over = {Over<dim::Cpu>(), Over<dim::Scope>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
-  const Event redirected = Open(specs[1], Sampling());
+  const Event redirected = Open(specs[1], AtScope(*this, Sampling()));
   {
-    Event owner = Open(specs[0], Sampling());
+    Event owner = Open(specs[0], AtScope(*this, Sampling()));
     Ring ring(owner, 1);
     redirected.SetOutput(owner);
     owner.Close();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An unfinished period: it survives descheduling, and a new period drops it.
+#include "cases/subject.h"
 #include "harness/case.h"
 #include "perf/ring.h"
 #include "rules/REC.h"
@@ -10,18 +11,19 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesDisabling,
-                 .rules = {rule::SMP_011, rule::SMP_001},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 1'000});
+                 .rules = {rule::SMP_011, rule::SMP_001}, .needs = {Cap::kStimulus, Cap::kSampling},
+                 .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>()}) {
+  const Subject subject(*this, {.sample_period = 1'000});
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   Ring ring(event, 1);
   std::uint64_t counted = 0;
   std::size_t samples = 0;
   for (const std::uint64_t n : {70, 1, 929, 999, 2, 1'500, 499, 0, 1, 3'000}) {
     event.Enable();
-    target().Stimulate(spec, n);
+    Pulse(spec, n);
     event.Disable();
-    target().Stimulate(spec, 333);
+    Pulse(spec, 333);
     counted += n;
     samples += ring.Drain().samples.size();
     EXPECT_EQ(samples, counted / 1'000) << "after " << counted << ": " << rule::SMP_011.text;
@@ -32,35 +34,44 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesDisabling,
 // The event is disabled and enabled when a single event of the period remains.
 CONFORMANCE_CASE(Sampling, RemainderBelowMinimumStillOverflows,
                  .rules = {rule::SMP_020, rule::SMP_011},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
+                 .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const std::uint64_t shortest = target().min_period();
   const std::uint64_t period = 10 * shortest;
-  for (const EventSpec& spec : target().Events()) {
-    const Event event = Open(spec, {.sample_period = period});
+  const auto check = [&](const EventSpec& spec, const Event& event) {
     Ring ring(event, 1);
     event.Enable();
-    target().Stimulate(spec, period - 1);
+    Pulse(spec, period - 1);
     event.Disable();
     event.Enable();
     EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_011.text;
-    target().Stimulate(spec, shortest);
+    Pulse(spec, shortest);
     EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_020.text;
-    target().Stimulate(spec, period - shortest);
+    Pulse(spec, period - shortest);
     EXPECT_EQ(ring.Drain().samples.size(), 0u) << "too early: " << rule::SMP_020.text;
-    target().Stimulate(spec, 1);
+    Pulse(spec, 1);
     EXPECT_EQ(ring.Drain().samples.size(), 1u) << "too late: " << rule::SMP_020.text;
     EXPECT_THAT(event.Read(), Counted(spec, 2 * period));
+  };
+  {
+    const Subject subject(*this, {.sample_period = period});
+    check(subject.spec(), subject.event());
+  }
+  for (const EventSpec& spec : target().Events({.constrained = true})) {
+    check(spec, Open(spec, {.sample_period = period}));
   }
 }
 
 CONFORMANCE_CASE(Sampling, UnfinishedLongPeriodSurvivesDisabling,
                  .rules = {rule::SMP_011, rule::SMP_003},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kLongPeriods}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kLongPeriods},
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
-  const EventSpec spec = target().AnyEvent();
   const std::uint64_t period = 4 * (target().counter_mask() + 1) + 9;
-  const Event event = Open(spec, {.sample_period = period});
+  const Subject subject(*this, {.sample_period = period});
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   Ring ring(event, 1);
   for (int i = 0; i < 3; ++i) {
     event.Enable();
@@ -76,28 +87,32 @@ CONFORMANCE_CASE(Sampling, UnfinishedLongPeriodSurvivesDisabling,
 }
 
 CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesMigration, .rules = {rule::SMP_011},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 100});
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2},
+                 .over = {Over<dim::Member>(), Over<dim::Counter>()}) {
+  const Subject subject(*this, {.sample_period = 100});
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   Ring ring(event, 1);
   event.Enable();
   for (std::size_t i = 0; i < 10; ++i) {
     PinTo(target().Cpu(i % 2));
-    target().Stimulate(spec, 35);
+    Pulse(spec, 35);
   }
   EXPECT_EQ(ring.Drain().samples.size(), 3u) << rule::SMP_011.text;
   const std::uint64_t last = target().min_period();  // the driver may lengthen a shorter period
-  target().Stimulate(spec, 50 - last);
+  Pulse(spec, 50 - last);
   EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_011.text;
-  target().Stimulate(spec, last);
+  Pulse(spec, last);
   EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_011.text;
   EXPECT_THAT(event.Read(), Counted(spec, 400));
 }
 
 CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesContextSwitches, .rules = {rule::SMP_011},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 100});
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling},
+                 .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
+  const Subject subject(*this, {.sample_period = 100});
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   Ring ring(event, 1);
   event.Enable();
   for (int i = 0; i < 5; ++i) {
@@ -116,7 +131,8 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesContextSwitches, .rules = {ru
 }
 
 CONFORMANCE_CASE(Sampling, FirstPeriodIsComplete, .rules = {rule::SMP_017},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   for (const std::uint64_t before : {1, 99, 700, 1'000'000}) {
@@ -140,9 +156,11 @@ CONFORMANCE_CASE(Sampling, FirstPeriodIsComplete, .rules = {rule::SMP_017},
 }
 
 CONFORMANCE_CASE(Sampling, NewPeriodIsComplete, .rules = {rule::SMP_017, rule::REC_010},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kSingleEvents}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 1'000, .sample_type = PERF_SAMPLE_PERIOD});
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kSingleEvents},
+                 .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>()}) {
+  const Subject subject(*this, {.sample_period = 1'000, .sample_type = PERF_SAMPLE_PERIOD});
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   Ring ring(event, 1);
   std::uint64_t total = 0;
   for (const bool running : {true, false}) {
@@ -150,13 +168,13 @@ CONFORMANCE_CASE(Sampling, NewPeriodIsComplete, .rules = {rule::SMP_017, rule::R
       SCOPED_TRACE(testing::Message() << (running ? "running, " : "stopped, ") << period);
       event.Period(1'000);
       event.Enable();
-      target().Stimulate(spec, 600);
+      Pulse(spec, 600);
       if (!running) event.Disable();
       event.Period(period);
       if (!running) event.Enable();
-      target().Stimulate(spec, period - 1);
+      Pulse(spec, period - 1);
       EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_017.text;
-      target().Stimulate(spec, 1);
+      Pulse(spec, 1);
       const RingContents got = ring.Drain();
       ASSERT_EQ(got.samples.size(), 1u) << rule::SMP_017.text;
       EXPECT_EQ(got.samples[0].period, period) << rule::REC_010.text;
@@ -167,9 +185,11 @@ CONFORMANCE_CASE(Sampling, NewPeriodIsComplete, .rules = {rule::SMP_017, rule::R
 }
 
 CONFORMANCE_CASE(Sampling, PeriodsOfAllLengthsAddUpToTheCount, .rules = {rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_PERIOD});
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
+  const Subject subject(*this, {.sample_period = 1, .sample_type = PERF_SAMPLE_PERIOD});
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   Ring ring(event, 8);
   event.Enable();
   for (std::uint64_t period = 1; period <= 1ull << 40; period = period * 5 + 1) {

@@ -52,7 +52,8 @@ void ExpectSamples(Sampler& sampler, std::size_t samples, const Rule& rule) {
 }
 
 CONFORMANCE_CASE(Sampling, EveryGeneralCounterOverflows, .rules = {rule::SMP_001},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
+                 .over = {Over<dim::Cpu>()}) {
   std::vector<Sampler> samplers;
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -70,7 +71,8 @@ CONFORMANCE_CASE(Sampling, EveryGeneralCounterOverflows, .rules = {rule::SMP_001
 }
 
 CONFORMANCE_CASE(Sampling, ConstrainedEventsOverflow, .rules = {rule::SMP_001},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kConstraints}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kConstraints},
+                 .over = {Over<dim::Cpu>()}) {
   for (const EventSpec& spec : target().Events({.constrained = true})) {
     Sampler sampler = MakeSampler(spec, 9);
     target().Stimulate(spec, 9 * 31 + 8);
@@ -80,7 +82,8 @@ CONFORMANCE_CASE(Sampling, ConstrainedEventsOverflow, .rules = {rule::SMP_001},
 }
 
 CONFORMANCE_CASE(Sampling, EveryFixedCounterOverflows, .rules = {rule::SMP_001, rule::SMP_003},
-                 .needs = {Cap::kSampling, Cap::kManualClock, Cap::kFixedCounters}) {
+                 .needs = {Cap::kSampling, Cap::kManualClock, Cap::kFixedCounters},
+                 .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   for (const EventSpec& spec : target().Events({.fixed = true})) {
     Sampler sampler = MakeSampler(spec, 1'000);
@@ -112,7 +115,8 @@ CONFORMANCE_CASE(Sampling, ClockEventsOverflowAtOwnRate, .rules = {rule::SMP_001
 }
 
 CONFORMANCE_CASE(Sampling, EqualEventsOverflowTogether, .rules = {rule::SMP_009},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   Sampler by_six = MakeSampler(spec, 6);
   Sampler by_nine = MakeSampler(spec, 9);
@@ -130,7 +134,8 @@ CONFORMANCE_CASE(Sampling, EqualEventsOverflowTogether, .rules = {rule::SMP_009}
 
 CONFORMANCE_CASE(Sampling, OneInterruptServesAllItsCounters, .rules = {rule::SMP_009},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kGroups,
-                           Cap::kRegisters}) {
+                           Cap::kRegisters},
+                 .over = {Over<dim::Cpu>()}) {
   std::vector<Sampler> samplers;
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -148,7 +153,8 @@ CONFORMANCE_CASE(Sampling, OneInterruptServesAllItsCounters, .rules = {rule::SMP
 }
 
 CONFORMANCE_CASE(Sampling, LeaderSamplesWhileSiblingsCount, .rules = {rule::SMP_008, rule::REC_006},
-                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kCounters3}) {
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kCounters3},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(3);
   Event leader = Open(
       specs[0],
@@ -175,7 +181,8 @@ CONFORMANCE_CASE(Sampling, LeaderSamplesWhileSiblingsCount, .rules = {rule::SMP_
 
 CONFORMANCE_CASE(Sampling, SiblingSamplesWhileLeaderCounts, .rules = {rule::SMP_008},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSeveralEvents, Cap::kSampling,
-                           Cap::kGroups}) {
+                           Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const Event leader = Open(specs[0]);
   const Event sibling = Open(specs[1], {.group_fd = leader.fd(),
@@ -189,7 +196,9 @@ CONFORMANCE_CASE(Sampling, SiblingSamplesWhileLeaderCounts, .rules = {rule::SMP_
   target().Stimulate(specs[1], 90);
   leader.Disable();
   target().Stimulate(specs[1], 90);
-  EXPECT_EQ(ring.Drain().samples.size(), 2u) << rule::SMP_008.text;
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 2u) << rule::SMP_008.text;
+  for (const Sample& sample : got.samples) EXPECT_EQ(sample.period, 40u) << rule::SMP_008.text;
   EXPECT_THAT(leader_ring.DrainRaw(), testing::IsEmpty()) << rule::SMP_008.text;
   EXPECT_THAT(leader.Read(), Counted(specs[0], 5'000)) << rule::SMP_008.text;
   EXPECT_THAT(sibling.Read(), Counted(specs[1], 90)) << rule::SMP_008.text;

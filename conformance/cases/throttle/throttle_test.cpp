@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "cases/common.h"
+#include "cases/subject.h"
 #include "perf/ring.h"
 #include "rules/MUX.h"
 #include "rules/REC.h"
@@ -21,6 +22,20 @@ struct Throttled {
   Event event;
   Ring ring;
   RingContents got = {};
+  std::vector<Event> companions = {};
+
+  // The event of the case's dimensions.
+  Throttled(const Case& at, std::uint64_t period, std::uint64_t sample_type = PERF_SAMPLE_PERIOD)
+      : Throttled(Subject(at, {.sample_period = period,
+                               .sample_type = sample_type | PERF_SAMPLE_ID,
+                               .sample_id_all = true})) {}
+  explicit Throttled(Subject subject)
+      : spec(subject.spec()),
+        event(std::move(subject.mutable_event())),
+        ring(event, 16),
+        companions(subject.TakeOthers()) {
+    event.Enable();
+  }
 
   explicit Throttled(std::uint64_t period, std::uint64_t sample_type = PERF_SAMPLE_PERIOD,
                      const EventSpec& of = target().AnyEvent(), bool pinned = false)
@@ -47,7 +62,7 @@ struct Throttled {
   // intervenes.
   void UntilThrottled() {
     for (int i = 0; i < 1'000 && !throttled(); ++i) {
-      target().Stimulate(spec, 20 * event.attr().sample_period);
+      Pulse(spec, 20 * event.attr().sample_period);
       Drain();
     }
     ASSERT_TRUE(throttled()) << rule::THR_001.text;
@@ -87,12 +102,14 @@ void ExpectNoSampleWhileThrottled(const RingContents& got) {
 }
 
 CONFORMANCE_CASE(Throttle, ThrottledEventStopsSampling, .rules = {rule::THR_001, rule::REC_106},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   const SampleRateLimit limit(kOnePerTick);
-  for (const std::uint64_t period : {1, 2, 13}) {
-    Throttled run(period);
+  for (const std::uint64_t period : {1, 13}) {
+    Throttled run(*this, period);
     run.UntilThrottled();
-    for (int i = 0; i < 3; ++i) target().Stimulate(run.spec, 50 * period);
+    for (int i = 0; i < 3; ++i) Pulse(run.spec, 50 * period);
     run.event.Disable();
     run.Drain();
     ExpectNoSampleWhileThrottled(run.got);
@@ -100,12 +117,13 @@ CONFORMANCE_CASE(Throttle, ThrottledEventStopsSampling, .rules = {rule::THR_001,
 }
 
 CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule::THR_004},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
-  Throttled run(1);
-  for (int i = 0; i < 5; ++i) {
+  Throttled run(*this, 1);
+  for (int i = 0; i < 2; ++i) {
     run.UntilThrottled();
-    target().Stimulate(run.spec, 100);
+    Pulse(run.spec, 100);
     run.UntilUnthrottled();
   }
   run.event.Disable();
@@ -115,7 +133,8 @@ CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule
 }
 
 CONFORMANCE_CASE(Throttle, ThrottleStopsEveryCounter, .rules = {rule::THR_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kSampling},
+                 .over = {Over<dim::Cpu>()}) {
   const SampleRateLimit limit(kOnePerTick);
   for (const EventSpec& spec : FullSet()) {
     Throttled run(1, PERF_SAMPLE_PERIOD, spec);
@@ -156,16 +175,17 @@ CONFORMANCE_CASE(Throttle, EventMovedWhileThrottledCountsExactly,
 }
 
 CONFORMANCE_CASE(Throttle, UnthrottledEventResumes, .rules = {rule::THR_002, rule::REC_106},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
-  for (const std::uint64_t period : {1, 5, 1'000}) {
-    Throttled run(period);
+  for (const std::uint64_t period : {1, 1'000}) {
+    Throttled run(*this, period);
     run.UntilThrottled();
     run.UntilUnthrottled();
     SampleRateLimit::Set(SampleRateLimit::kNoLimit);
     const std::uint64_t before = run.event.Read().value;
     const std::size_t samples = run.got.samples.size();
-    target().Stimulate(run.spec, 4 * period);
+    Pulse(run.spec, 4 * period);
     run.Drain();
     EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 4 * period)) << rule::THR_002.text;
     EXPECT_EQ(run.got.samples.size(), samples + 4) << rule::THR_002.text;
@@ -175,13 +195,14 @@ CONFORMANCE_CASE(Throttle, UnthrottledEventResumes, .rules = {rule::THR_002, rul
 }
 
 CONFORMANCE_CASE(Throttle, ThrottleKeepsPeriodsComplete, .rules = {rule::THR_004, rule::THR_002},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
   const std::uint64_t period = 10;
-  Throttled run(period, PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ);
+  Throttled run(*this, period, PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ);
   run.UntilThrottled();
   run.UntilUnthrottled();
-  target().Stimulate(run.spec, 10 * period);
+  Pulse(run.spec, 10 * period);
   run.event.Disable();
   run.Drain();
   for (std::size_t i = 0; i < run.got.samples.size(); ++i) {
@@ -191,9 +212,10 @@ CONFORMANCE_CASE(Throttle, ThrottleKeepsPeriodsComplete, .rules = {rule::THR_004
 }
 
 CONFORMANCE_CASE(Throttle, ThrottleRecordsIdentifyEvent, .rules = {rule::THR_003, rule::REC_024},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
-  Throttled run(1, PERF_SAMPLE_TIME | PERF_SAMPLE_STREAM_ID);
+  Throttled run(*this, 1, PERF_SAMPLE_TIME | PERF_SAMPLE_STREAM_ID);
   run.UntilThrottled();
   run.UntilUnthrottled();
   run.event.Disable();
@@ -211,18 +233,20 @@ CONFORMANCE_CASE(Throttle, ThrottleRecordsIdentifyEvent, .rules = {rule::THR_003
 }
 
 CONFORMANCE_CASE(Throttle, ReenabledEventIsUnthrottled, .rules = {rule::THR_005, rule::THR_004},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
+                          Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   const SampleRateLimit limit(kOnePerTick);
-  Throttled run(3);
-  for (int i = 0; i < 5; ++i) {
+  Throttled run(*this, 3);
+  for (int i = 0; i < 2; ++i) {
     run.UntilThrottled();
     run.event.Disable();
     run.Drain();
     const std::uint64_t before = run.event.Read().value;
     run.event.Enable();
-    target().Stimulate(run.spec, 1);
+    Pulse(run.spec, 1);
     EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 1)) << rule::THR_005.text;
-    target().Stimulate(run.spec, 2);
+    Pulse(run.spec, 2);
     EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 3)) << rule::THR_005.text;
     run.Drain();
   }
@@ -230,7 +254,8 @@ CONFORMANCE_CASE(Throttle, ReenabledEventIsUnthrottled, .rules = {rule::THR_005,
 
 CONFORMANCE_CASE(Throttle, OtherEventsKeepCounting, .rules = {rule::THR_004},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSeveralEvents, Cap::kSampling,
-                           Cap::kGroups}) {
+                           Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
   const SampleRateLimit limit(kOnePerTick);
   const EventSpec other = target().AnyEvents(2)[1];
   const Event bystander = Open(other);
@@ -273,10 +298,15 @@ CONFORMANCE_CASE(Throttle, ThrottleEndsOnTheSecondCpuToo, .rules = {rule::THR_00
   Throttled run(1);
   for (int i = 0; i < 5; ++i) {
     run.UntilThrottled();
-    const std::uint64_t before = run.event.Read().value;
     run.UntilUnthrottled();
-    target().Stimulate(run.spec, 1);
-    EXPECT_GT(run.event.Read().value, before) << rule::THR_002.text;
+    SampleRateLimit::Set(SampleRateLimit::kNoLimit);
+    const std::uint64_t before = run.event.Read().value;
+    const std::size_t samples = run.got.samples.size();
+    target().Stimulate(run.spec, 7);
+    run.Drain();
+    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 7)) << rule::THR_002.text;
+    EXPECT_EQ(run.got.samples.size(), samples + 7) << rule::THR_002.text;
+    SampleRateLimit::Set(kOnePerTick);
   }
 }
 

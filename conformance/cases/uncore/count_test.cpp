@@ -3,6 +3,7 @@
 // it.
 #include <thread>
 
+#include "cases/subject.h"
 #include "cases/uncore/uncore.h"
 #include "rules/CTX.h"
 #include "rules/UNC.h"
@@ -15,7 +16,7 @@ constexpr std::uint32_t kGlobalControl = 0x38f;
 constexpr std::uint32_t kEventSelect = 0x186;  // of counter 0; those of the other counters follow
 
 CONFORMANCE_CASE(Uncore, OnlyEnabledTimeIsCounted, .rules = {rule::UNC_005},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+                 .needs = {Cap::kStimulus, Cap::kSystemWide}, .over = {Over<dim::Cpu>()}) {
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);
     Pulse(spec, 3);
@@ -112,7 +113,8 @@ CONFORMANCE_CASE(Uncore, ProcessesShareTheDevice, .rules = {rule::UNC_011},
 }
 
 CONFORMANCE_CASE(Uncore, OthersThatComeAndGoDisturbNothing, .rules = {rule::UNC_011},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kConstraints}) {
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kConstraints},
+                 .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   const EventSpec picky = target().Events({.constrained = true}).front();
   const Event event = Open(spec, {.disabled = false});
@@ -131,12 +133,21 @@ CONFORMANCE_CASE(Uncore, OthersThatComeAndGoDisturbNothing, .rules = {rule::UNC_
 }
 
 CONFORMANCE_CASE(Uncore, ClosedEventsLeaveTheDeviceIdle, .rules = {rule::UNC_012},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide, Cap::kRegisters},
+                 .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const std::vector<EventSpec> specs = FullSet();
-  std::vector<Event> events = OpenEach(specs, {.disabled = false});
+  std::vector<Event> events;
+  for (const EventSpec& spec : specs) {
+    OpenOptions options = {.disabled = false};
+    if (At<dim::Member>() == dim::Member::kLast && !events.empty()) {
+      options.group_fd = events.front().fd();
+    }
+    events.push_back(Open(spec, options));
+  }
   PulseEach(specs, 5);
   EXPECT_NE(port().Stats().used, 0u) << rule::UNC_012.text;
-  events.clear();
+  // The siblings go first. After its leader, a sibling would be a group of its own.
+  while (!events.empty()) events.pop_back();
   EXPECT_EQ(port().Stats().used, 0u) << rule::UNC_012.text;
   EXPECT_EQ(port().Stats().live_events, 0u) << rule::UNC_012.text;
   EXPECT_EQ(port().ReadRegister(kGlobalControl), 0u) << rule::UNC_012.text;

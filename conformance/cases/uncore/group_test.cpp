@@ -10,7 +10,8 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(Uncore, FullGroupCountsAllTheTime, .rules = {rule::UNC_010},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSystemWide, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSystemWide, Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = FullSet();
   ASSERT_EQ(specs.size(), target().general());
   Group group(specs);

@@ -70,6 +70,24 @@ CONFORMANCE_CASE(Uncore, EachExcludeBitIsRefused, .rules = {rule::UNC_003, rule:
   }
 }
 
+// A sibling takes the same path as a leader only if the driver makes it so.
+CONFORMANCE_CASE(Uncore, SiblingThatSamplesIsRefused,
+                 .rules = {rule::UNC_002, rule::UNC_003, rule::INI_012},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
+  for (const EventSpec& spec : target().Events()) {
+    const Event leader = Open(target().AnyEvent());
+    const OpenResult by_period = TryOpen(spec, {.group_fd = leader.fd(), .sample_period = 100});
+    EXPECT_TRUE(IsRefusal(by_period.error, "sampling")) << rule::UNC_002.text << by_period.error;
+    const OpenResult by_frequency = TryOpen(spec, {.group_fd = leader.fd(), .sample_freq = 100});
+    EXPECT_TRUE(IsRefusal(by_frequency.error, "sampling"))
+        << rule::UNC_002.text << by_frequency.error;
+    EXPECT_THAT(TryOpen(spec, {.group_fd = leader.fd(), .exclude_user = true}), FailsWith(EINVAL))
+        << rule::UNC_003.text;
+    EXPECT_THAT(TryOpen(spec, {.group_fd = leader.fd()}), Succeeds()) << rule::UNC_002.text;
+  }
+}
+
 CONFORMANCE_CASE(Uncore, RefusedOpensLeaveNothingBehind, .rules = {rule::UNC_012},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide}) {
   const EventSpec spec = target().AnyEvent();

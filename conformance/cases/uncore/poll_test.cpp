@@ -3,6 +3,7 @@
 // an event counts.
 #include <bit>
 
+#include "cases/subject.h"
 #include "cases/uncore/uncore.h"
 #include "rules/UNC.h"
 
@@ -12,7 +13,7 @@ namespace {
 constexpr std::uint32_t kCounter0 = 0x4c1;  // the register with its full-width value
 
 CONFORMANCE_CASE(Uncore, ManyWrapsAreCounted, .rules = {rule::UNC_008},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+                 .needs = {Cap::kStimulus, Cap::kSystemWide}, .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false});
   const std::uint64_t n = 9 * CounterRange() + 12'345;
@@ -37,7 +38,8 @@ CONFORMANCE_CASE(Uncore, CountersAreAsWideAsClaimed, .rules = {rule::UNC_008},
 }
 
 CONFORMANCE_CASE(Uncore, EveryCounterIsPolledBeforeWrap, .rules = {rule::UNC_008},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   group.Enable();
@@ -49,9 +51,11 @@ CONFORMANCE_CASE(Uncore, EveryCounterIsPolledBeforeWrap, .rules = {rule::UNC_008
 }
 
 CONFORMANCE_CASE(Uncore, WrapsAroundAStopAreCounted, .rules = {rule::UNC_008},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec);
+                 .needs = {Cap::kStimulus, Cap::kSystemWide},
+                 .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
+  const Subject subject(*this);
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   std::uint64_t want = 0;
   for (const std::uint64_t n : {CounterRange() / 2, CounterRange() - 1, CounterRange(),
                                 CounterRange() + 1, CounterRange() / 2 - 1}) {

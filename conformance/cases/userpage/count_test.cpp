@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "cases/common.h"
+#include "cases/subject.h"
 #include "perf/ring.h"
 #include "perf/user_page.h"
 #include "rules/RDP.h"
@@ -37,10 +38,30 @@ CONFORMANCE_CASE(UserPage, StoppedEventPageEqualsRead, .rules = {rule::RDP_001, 
   }
 }
 
+CONFORMANCE_CASE(UserPage, StoppedMemberPageEqualsRead, .rules = {rule::RDP_001},
+                 .needs = {Cap::kStimulus, Cap::kCounters},
+                 .over = {Over<dim::Scope>(), Over<dim::Member>(),
+                          Over(dim::Before::kFresh, dim::Before::kReset, dim::Before::kMoved)}) {
+  const Subject subject(*this);
+  const Ring ring(subject.event(), 0);
+  std::uint64_t total = 0;
+  for (const std::uint64_t n : {1, 1'000}) {
+    subject.event().Enable();
+    Pulse(subject.spec(), n);
+    subject.event().Disable();
+    total += n;
+    const UserPage page = ReadUserPage(ring.page());
+    EXPECT_THAT(page.count, Counted(subject.spec(), total)) << rule::RDP_001.text;
+    EXPECT_EQ(page.count, subject.event().Read().value) << rule::RDP_001.text;
+  }
+}
+
 CONFORMANCE_CASE(UserPage, ResetWhileCountingStartsThePageAtZero, .rules = {rule::RDP_012},
-                 .needs = {Cap::kStimulus, Cap::kCounters}) {
-  const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec);
+                 .needs = {Cap::kStimulus, Cap::kCounters},
+                 .over = {Over<dim::Scope>(), Over<dim::Member>()}) {
+  const Subject subject(*this);
+  const EventSpec& spec = subject.spec();
+  const Event& event = subject.event();
   const Ring ring(event, 0);
   event.Enable();
   target().Stimulate(spec, 500);
@@ -131,7 +152,8 @@ CONFORMANCE_CASE(UserPage, ThreadPagesAreIndependent, .rules = {rule::RDP_010},
 }
 
 CONFORMANCE_CASE(UserPage, MembersOfAGroupHaveTheirOwnPages, .rules = {rule::RDP_011},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   std::vector<Ring> rings;

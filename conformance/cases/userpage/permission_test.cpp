@@ -4,8 +4,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "cases/common.h"
 #include "cases/remap.h"
+#include "cases/rendezvous.h"
+#include "cases/subject.h"
 #include "perf/ring.h"
 #include "perf/user_page.h"
 #include "rules/DRC.h"
@@ -56,35 +61,31 @@ bool HasMappedEvent(pid_t pid) {
          std::string::npos;
 }
 
+// The new program inherits the descriptor, so the mapping is not gone because the event was closed.
 CONFORMANCE_CASE(UserPage, ExecTakesTheMappingAway, .rules = {rule::RDP_013},
-                 .needs = {Cap::kTasks}) {
+                 .needs = {Cap::kTasks}, .over = {Over<dim::Scope>()}) {
   const EventSpec spec = target().AnyEvent();
-  int lives[2] = {-1, -1};  // the exec closes its write end
-  // Full, so that the new program blocks when it prints, and lives until it is read.
-  int full[2] = {-1, -1};
-  ASSERT_EQ(pipe2(lives, O_CLOEXEC), 0);
-  ASSERT_EQ(pipe2(full, O_CLOEXEC | O_NONBLOCK), 0);
-  const std::string block(1'024, '.');
-  while (write(full[1], block.data(), block.size()) > 0) {
-  }
-  ASSERT_EQ(fcntl(full[1], F_SETFL, 0), 0);
+  const Rendezvous rendezvous;
   Child child([&] {
-    const Event event = Open(spec, {.flags = 0});
+    const Event event = Open(spec, AtScope(*this, {.flags = 0}));
     const Ring ring(event, 0);
     if (!HasMappedEvent(getpid())) return 124;
-    dup2(full[1], STDOUT_FILENO);
-    execl("/proc/self/exe", "pmuconf", "--help", nullptr);
-    return 125;
+    return rendezvous.ExecShell(Rendezvous::kReportAndWait, "sh");
   });
-  close(lives[1]);
-  close(full[1]);
   child.Go();
-  char byte = 0;
-  EXPECT_EQ(read(lives[0], &byte, 1), 0);
+  rendezvous.WaitUntilReached();
+  const std::string process = "/proc/" + std::to_string(child.pid());
+  EXPECT_EQ(ReadFile(process + "/comm"), "sh") << "the case does not see the new program";
   EXPECT_FALSE(HasMappedEvent(child.pid())) << rule::RDP_013.text;
-  close(full[0]);
-  close(lives[0]);
-  EXPECT_NE(child.Wait(), 124);
+  std::size_t inherited = 0;
+  for (const std::string& number : ListFolder(process + "/fd")) {
+    std::error_code error;
+    const auto link = std::filesystem::read_symlink(process + "/fd/" + number, error);
+    inherited += link == "anon_inode:[perf_event]";
+  }
+  EXPECT_EQ(inherited, 1u) << "the new program must have inherited the event";
+  rendezvous.ContinueShell();
+  EXPECT_EQ(child.Wait(), 0);
 }
 
 CONFORMANCE_CASE(UserPage, MapCallbacksComeInPairs, .rules = {rule::RDP_015, rule::DRC_088},

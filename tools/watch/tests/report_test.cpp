@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace pmuconf {
@@ -109,6 +110,39 @@ TEST(Watch, JsonHasSameResults) {
   EXPECT_EQ(json["calls"][0]["below_power_of_2_ns"][8], 7);
   EXPECT_EQ(json["breaches"][0]["rule"], "DRC-052");
   EXPECT_EQ(json["breaches"][0]["times"], 2);
+}
+
+TEST(Watch, CheckPassesOnlyIfItsCallsHappened) {
+  Watched watched;
+  watched.calls = {Calls("add", {{8, 7}}), Calls("del", {{8, 6}}), Calls("stop", {})};
+  watched.breaches = {Breach()};
+  std::map<std::string, WatchedCheck> checks;
+  for (const WatchedCheck& check : Checks(watched)) checks[check.name] = check;
+  EXPECT_EQ(checks.at("add-running").message, "no breach in 7 calls");
+  EXPECT_EQ(checks.at("add-running").rule, "DRC-047");
+  EXPECT_TRUE(checks.at("pmu-on").passed);
+  EXPECT_EQ(checks.at("pmu-on").message, "no breach in 13 calls");
+  EXPECT_FALSE(checks.at("stop-running").passed);
+  EXPECT_THAT(checks.at("stop-running").message, HasSubstr("BREACH  DRC-052 stop-running: "));
+  EXPECT_FALSE(checks.contains("stop-stale"));  // no call of stop
+  watched.unjudged = "whether the PMU is disabled";
+  checks.clear();
+  for (const WatchedCheck& check : Checks(watched)) checks[check.name] = check;
+  EXPECT_FALSE(checks.contains("pmu-on"));
+}
+
+TEST(Watch, JsonStatesTheMachineAndTheChecksAsTestsOfRules) {
+  Watched watched;
+  watched.pmu = "refpmu";
+  watched.release = "6.12.1";
+  watched.arch = "x86_64";
+  watched.calls = {Calls("start_txn", {{8, 7}})};
+  const auto json = nlohmann::json::parse(WatchJson(watched));
+  EXPECT_EQ(json["layer"], "watch");
+  EXPECT_EQ(json["release"], "6.12.1");
+  EXPECT_EQ(json["arch"], "x86_64");
+  EXPECT_EQ(json["cases"], nlohmann::json::parse(R"([{"id": "watch.txn-nested", "result": "PASS",
+            "message": "no breach in 7 calls", "rules": ["DRC-082"]}])"));
 }
 
 }  // namespace

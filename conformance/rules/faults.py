@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the seeded bugs that show that a rule can fail: mutants, false claims, lies, and seeded faults of harnesses."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ci.mutation import exempt_rules, patch
+from conformance.rules.evidence import pytest_tests
+
+MUTANTS = ("driver/mutants", "conformance/mutants", "oracle/mutants")
+"""Folders of patches. Only the first one must exist."""
+FALSE_CLAIMS = "conformance/selftest/false_claims_test.py"
+SEEDED_FAULTS = "fuzz/tests/seeded_faults.toml"
+SEEDED_FAULTS_TEST = "fuzz/tests/seeded_faults_test.py"
+LIES = "conformance/lies"
+"""Wrong answers of the kernel to a case."""
+DRIVER_FOLDERS = ("core/", "model/")
+"""The seeded faults below these folders of driver/ change decisions, which rules are about."""
+
+
+class FaultsError(Exception):
+    """A file of faults has an error. The message is one line with the file."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    """A bug on purpose. Its header or table claims that tests of `rules` fail because of it."""
+
+    kind: str
+    """"mutant", "false claim", "lie" or "seeded fault"."""
+    id: str
+    text: str
+    file: str
+    """Relative to the root of the project."""
+    rules: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    """Cases that must fail. They verify the rules if `rules` is empty."""
+    target: str = ""
+    kernels: tuple[str, ...] = ()
+    """Empty: every kernel."""
+    observers: tuple[str, ...] = ()
+
+
+def mutants(root: Path) -> list[Fault]:
+    """The mutants, in the order of their ids."""
+    found = []
+    for folder in MUTANTS:
+        patches, errors = patch.collect(root / folder)
+        if errors:
+            raise FaultsError(str(errors[0]))
+        found += patches
+    return [
+        Fault(
+            "mutant",
+            mutant.id,
+            mutant.text,
+            str(mutant.path.relative_to(root)),
+            mutant.rules,
+            (),
+            mutant.target,
+            mutant.kernels,
+            mutant.observers,
+        )
+        for mutant in sorted(found, key=lambda mutant: mutant.id)
+    ]
+
+
+def false_claims(text: str, file: str) -> list[Fault]:
+    """The calls FalseClaim(name, edits, cases, fails, target) in the source of the false-claim tests."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Call) or ast.unparse(node.func) != "FalseClaim":
+            continue
+        words = dict(zip(("name", "edits", "cases", "fails", "target"), node.args, strict=False))
+        words |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+        try:
+            plain = {
+                key: str(ast.literal_eval(words[key]))
+                for key in ("name", "fails", "target")
+                if key in words
+            }
+            name, fails = plain["name"], plain["fails"]
+        except (KeyError, ValueError) as error:
+            raise FaultsError(f"{file}:{node.lineno}: name and fails must be strings") from error
+        target = plain.get("target", "refpmu")
+        claim = f"The target file of {target} has a false claim: {name.replace('-', ' ')}."
+        found.append(Fault("false claim", name, claim, file, (), (fails,), target))
+    return sorted(found, key=lambda fault: fault.id)
+
+
+def lies(folder: Path, root: Path) -> list[Fault]:
+    """The tables [[lie]] in the TOML files below a folder: `id`, `text`, and optional `rules`, `cases`, `target` and
+    `kernels`. Other keys define the wrong answer. Empty without such a folder."""
+    found = []
+    for path in sorted(folder.rglob("*.toml")):
+        where = str(path.relative_to(root))
+        try:
+            tables = tomllib.loads(path.read_text(encoding="utf-8"))
+            found += [_lie(where, entry) for entry in tables.get("lie", [])]
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise FaultsError(f"{where}: {error!r}") from error
+    return found
+
+
+def _lie(where: str, entry: dict[str, Any]) -> Fault:
+    return Fault(
+        "lie",
+        str(entry["id"]),
+        " ".join(str(entry["text"]).split()),
+        where,
+        tuple(map(str, entry.get("rules", ()))),
+        tuple(map(str, entry.get("cases", ()))),
+        str(entry.get("target", "")),
+        tuple(map(str, entry.get("kernels", ()))),
+    )
+
+
+def seeded_faults(table: str, test: str) -> list[Fault]:
+    """The seeded faults in decisions of the driver. The marks of their test name the rules."""
+    rules = sorted({found.rule for found in pytest_tests(test, "fuzz", SEEDED_FAULTS_TEST)})
+    return [
+        Fault(
+            "seeded fault",
+            fault["name"],
+            f"One replacement in driver/{fault['file']}, which the harness {fault['subject']} must detect.",
+            SEEDED_FAULTS,
+            tuple(rules),
+        )
+        for fault in tomllib.loads(table)["fault"]
+        if fault["file"].startswith(DRIVER_FOLDERS)
+    ]
+
+
+def read_all(root: Path) -> list[Fault]:
+    """All faults of the checkout. FaultsError names the file that has an error."""
+    found = [*mutants(root), *lies(root / LIES, root)]
+    claims, table, test = (root / n for n in (FALSE_CLAIMS, SEEDED_FAULTS, SEEDED_FAULTS_TEST))
+    if claims.exists():
+        found += false_claims(claims.read_text("utf-8"), FALSE_CLAIMS)
+    if table.exists():
+        found += seeded_faults(table.read_text("utf-8"), test.read_text("utf-8"))
+    return found
+
+
+def exempt(root: Path, rules: Iterable[str]) -> dict[str, str]:
+    """The reason why no mutant can violate a rule, for each rule that has one."""
+    try:
+        return exempt_rules.read(root / MUTANTS[0] / exempt_rules.NAME, rules)
+    except exempt_rules.ExemptRulesError as error:
+        raise FaultsError(str(error)) from error

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""evidence.json has the mutants, lies, false claims and seeded faults, and the findings, with their rules."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.rules import evidence_file, faults, findings
+from conformance.rules.faults import Fault, FaultsError
+
+ROOT = Path(__file__).resolve().parents[2]
+RULE = "STR-005"
+PATCH = """Id: C01
+Rules: CNT-007, CNT-008
+Kernels: 6.12
+Observers: kunit
+
+The driver counts
+twice.
+
+--- a/driver/core/period.c
++++ b/driver/core/period.c
+@@ -1 +1 @@
+-a
++b
+"""
+CLAIMS = """
+CLAIMS = (
+    FalseClaim("too-many", (("a", "b"),), "Group.*", "Group.Fits", target="refpmu_trace"),
+    FalseClaim(name="none", edits=(of_event("x"),), cases="*", fails="Init.Refused"),
+)
+"""
+PAGE = """# Findings
+
+Text about CNT-001.
+
+## Intel (target `intel`)
+
+General text about CNT-002.
+
+### A PMU drifts, at 2.5 MHz
+
+- Rules: CNT-003 and SMP-001 (waiver INTEL-001).
+
+### Without a rule
+
+- Rule: none.
+
+## AMD
+
+### It's late
+
+- Rule: NMI-004, by its wording.
+"""
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
+def test_mutant_has_the_facts_of_its_header(tmp_path: Path) -> None:
+    write(tmp_path / "driver/mutants/counters/C01-counts-twice.patch", PATCH)
+    assert faults.mutants(tmp_path) == [
+        Fault(
+            "mutant",
+            "C01",
+            "The driver counts twice.",
+            "driver/mutants/counters/C01-counts-twice.patch",
+            ("CNT-007", "CNT-008"),
+            (),
+            "refpmu",
+            ("6.12",),
+            ("kunit",),
+        )
+    ]
+
+
+def test_invalid_patch_is_an_error_with_its_name(tmp_path: Path) -> None:
+    write(tmp_path / "driver/mutants/C01-counts-twice.patch", "Rules: 7\n" + PATCH)
+    with pytest.raises(FaultsError, match="C01-counts-twice.patch"):
+        faults.mutants(tmp_path)
+
+
+def test_false_claim_has_the_case_that_must_fail() -> None:
+    one, other = faults.false_claims(CLAIMS, "a_test.py")
+    assert (one.id, one.cases, one.target) == ("none", ("Init.Refused",), "refpmu")
+    assert (other.id, other.cases, other.target) == ("too-many", ("Group.Fits",), "refpmu_trace")
+    assert other.text == "The target file of refpmu_trace has a false claim: too many."
+    with pytest.raises(FaultsError, match="a_test.py:1: name and fails must be strings"):
+        faults.false_claims("FalseClaim('a', (), '*')", "a_test.py")
+
+
+def test_lie_has_its_rules(tmp_path: Path) -> None:
+    text = '[[lie]]\nid = "L1"\ntext = "open\\n returns 0"\nrules = ["ERR-001"]\nsyscall = "x"\n'
+    write(tmp_path / "lies/data/open.toml", text)
+    (lie,) = faults.lies(tmp_path / "lies", tmp_path)
+    assert (lie.kind, lie.id, lie.rules) == ("lie", "L1", ("ERR-001",))
+    assert (lie.text, lie.file) == ("open returns 0", "lies/data/open.toml")
+    write(tmp_path / "lies/data/open.toml", '[[lie]]\nid = "L1"\n')
+    with pytest.raises(FaultsError, match="lies/data/open.toml: KeyError"):
+        faults.lies(tmp_path / "lies", tmp_path)
+    assert not faults.lies(tmp_path / "nothing", tmp_path)
+
+
+def test_seeded_fault_in_a_decision_of_the_driver_has_the_rules_of_its_test() -> None:
+    test = f'@pytest.mark.rule("{RULE}")\ndef test_a(): pass\n'
+    table = "".join(
+        f'[[fault]]\nname = "{name}"\nsubject = "period"\nfile = "{file}"\nold = ""\nnew = ""\n'
+        for name, file in (("one", "core/a.c"), ("other", "conformance/text/b.cpp"))
+    )
+    (fault,) = faults.seeded_faults(table, test)
+    assert (fault.id, fault.rules) == ("one", (RULE,))
+
+
+def test_finding_has_its_rules_and_its_anchor() -> None:
+    found = findings.read(PAGE, {"CNT-001", "CNT-002", "CNT-003", "NMI-004", "SMP-001"})
+    assert [(one.title, one.link, one.section, one.rules) for one in found] == [
+        (
+            "A PMU drifts, at 2.5 MHz",
+            "docs/findings.md#a-pmu-drifts-at-25-mhz",
+            "Intel (target `intel`)",
+            ("CNT-003", "SMP-001"),
+        ),
+        ("It's late", "docs/findings.md#its-late", "AMD", ("NMI-004",)),
+    ]
+
+
+def test_this_checkout_has_every_kind_of_fact() -> None:
+    document = evidence_file.document_of(ROOT, "build")
+    assert {fault["kind"] for fault in document["faults"]} >= {"mutant", "false claim"}
+    assert document["findings"] and document["exempt"] and document["tests"]
+    assert all((ROOT / fault["file"]).is_file() for fault in document["faults"])
+
+
+def test_subject_of_a_rule_is_read_if_it_is_stated(tmp_path: Path) -> None:
+    text = '[[rule]]\nid = "A-001"\nsubject = "perf core"\n[[rule]]\nid = "A-002"\n'
+    write(tmp_path / "A.toml", text)
+    assert evidence_file.subjects(tmp_path) == {"A-001": "perf core"}
+
+
+def test_error_is_one_line_and_leaves_no_file(tmp_path: Path) -> None:
+    for folder in ("conformance/rules", "docs", "driver/mutants"):
+        (tmp_path / folder).mkdir(parents=True)
+    shutil.copy(ROOT / "docs/findings.md", tmp_path / "docs")
+    write(tmp_path / "driver/mutants/C01-counts-twice.patch", "no patch")
+    out = tmp_path / "evidence.json"
+    words = ("--root", str(tmp_path), "--out", str(out), "--results", str(tmp_path))
+    command = (sys.executable, "-B", "-m", "conformance.rules.evidence_file", *words)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, out.exists()) == (1, False)
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("evidence: ") and "C01-counts-twice.patch" in line
+
+
+def test_results_folder_is_relative_to_the_file(tmp_path: Path) -> None:
+    out = tmp_path / "build/guest/conformance/evidence.json"
+    words = ("--root", str(ROOT), "--out", str(out), "--results", str(tmp_path / "build"))
+    command = (sys.executable, "-B", "-m", "conformance.rules.evidence_file", *words)
+    subprocess.run(command, cwd=ROOT, check=True)
+    assert json.loads(out.read_text("utf-8"))["results"] == "../.."
