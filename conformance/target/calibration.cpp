@@ -51,7 +51,8 @@ Calibration Combine(WorkKind kind, const std::vector<WorkCount>& counts) {
     found.text += separator + std::to_string(c.count) + " in " + std::to_string(c.length);
     separator = ", ";
   }
-  found.text += " " + std::string(ToString(kind));
+  found.text += ' ';
+  found.text += ToString(kind);
   return found;
 }
 
