@@ -80,7 +80,7 @@ Piece PieceOf(WorkKind kind) {
 }  // namespace
 
 int LoadWork(pid_t pid, WorkKind kind, const WorkPlan& plan, std::uint64_t* memory) {
-  user_pt_regs regs = {};
+  user_regs_struct regs = {};
   iovec area = {&regs, sizeof(regs)};
   if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &area) != 0) return errno;
   const Piece piece = PieceOf(kind);
