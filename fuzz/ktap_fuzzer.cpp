@@ -133,7 +133,7 @@ bool PreventsVerdict(const CaseResult& row, const Stream& stream) {
       return false;
     case Result::kSkip:
       return row.skip_reason == SkipReason::kNotPermitted ||
-             row.skip_reason == SkipReason::kNoSuchPmu;
+             row.skip_reason == SkipReason::kNoSuchPmu || row.skip_reason == SkipReason::kNotQuiet;
     case Result::kUnexpectedPass:
       return true;
     default:

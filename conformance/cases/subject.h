@@ -15,7 +15,7 @@ namespace pmuconf {
 // The first CPU of the PMU that is not the one on which this thread runs.
 inline int OtherCpu() {
   for (const int cpu : target().Cpus()) {
-    if (cpu != CurrentCpu()) return cpu;
+    if (cpu != EventCpu()) return cpu;
   }
   throw Broken("the PMU has only one CPU");
 }
@@ -25,7 +25,7 @@ inline int OtherCpu() {
 inline OpenOptions AtScope(const Case& at, OpenOptions options = {}) {
   if (at.AtOr(dim::Scope::kTask) == dim::Scope::kCpu && !target().Claims(Cap::kSystemWide)) {
     options.pid = -1;
-    options.cpu = CurrentCpu();
+    options.cpu = EventCpu();
   }
   return options;
 }
@@ -66,7 +66,7 @@ class Subject {
     const std::size_t all = CounterCount(companion_);
     if (needed >= all) return;
     fillers_ = OpenEach(std::vector(all - needed, companion_),
-                        {.pid = -1, .cpu = CurrentCpu(), .disabled = false, .pinned = true});
+                        {.pid = -1, .cpu = EventCpu(), .disabled = false, .pinned = true});
   }
 
   void OpenMembers(dim::Member member, dim::Counter counter, OpenOptions options) {
@@ -111,7 +111,7 @@ class Subject {
         return;
       case dim::Before::kMoved: {
         // An event of a CPU does not move. Then another CPU enables and disables it.
-        const int here = CurrentCpu();
+        const int here = EventCpu();
         PinTo(OtherCpu());
         CountOnce();
         PinTo(here);

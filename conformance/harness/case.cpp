@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "perf/other_tasks.h"
 #include "perf/permission.h"
 #include "stimulus/stimuli.h"
 #include "stimulus/work/work.h"
@@ -105,6 +106,16 @@ void RecordError(const std::exception& error) {
   c.skip_reason = SkipReason::kNotPermitted;
 }
 
+// A failed case proves nothing if other tasks ran where it counts every task.
+void SkipUnlessQuiet() {
+  const Worker* const worker = StartedWorker();
+  if (!::testing::Test::HasFailure() || worker == nullptr) return;
+  const std::string others = OtherTasks(worker->pid());
+  if (others.empty()) return;
+  context().skipped = "other tasks ran on the CPU of the events: " + others;
+  context().skip_reason = SkipReason::kNotQuiet;
+}
+
 bool PortHasCpu(int cpu) {
   refpmu_stats stats = {};
   stats.size = sizeof(stats);
@@ -190,13 +201,18 @@ bool Case::Declares(std::string_view dimension) const {
   return std::ranges::find(at_, dimension, &ChosenValue::dimension) != at_.end();
 }
 
+bool Case::Needs(Cap cap) const {
+  return std::find(meta_.needs.begin(), meta_.needs.end(), cap) != meta_.needs.end();
+}
+
 void Case::Prepare() const {
   const int cpu = meta_.cpu < 0 ? -1 : static_cast<int>(AtOr(static_cast<dim::Cpu>(meta_.cpu)));
   if (cpu >= 0) PinTo(target().Cpu(static_cast<std::size_t>(cpu)));
   if (!target().Claims(Cap::kQuietFork)) PrepareFaults();
-  const bool stimulated =
-      std::find(meta_.needs.begin(), meta_.needs.end(), Cap::kStimulus) != meta_.needs.end();
-  if (stimulated && target().HasWork()) StartWorker();
+  if (Needs(Cap::kStimulus) && target().HasWork()) {
+    StartWorker();
+    if (Needs(Cap::kSampling)) StartedWorker()->RunInSteps();
+  }
   if (target().Claims(Cap::kSampling)) SampleRateLimit::Set(SampleRateLimit::kNoLimit);
 }
 
@@ -244,6 +260,7 @@ void Case::TestBody() {
     RecordError(error);
   }
   context().in_body = false;
+  SkipUnlessQuiet();
   // A call failed for lack of a privilege, and that may be why an expectation failed.
   if (HasFailure() && context().denied && !Privileged()) {
     context().skipped = "a call failed with EPERM or EACCES, and this process is not privileged";

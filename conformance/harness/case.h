@@ -86,6 +86,7 @@ class Case : public testing::Test {
   void TestBody() final;  // prepares, runs the body, and converts exceptions to a result
   void Sweep();           // runs Body() for each combination, until one fails
   void RunOnce();         // runs Body() for the current combination
+  bool Needs(Cap cap) const;
   void Prepare() const;
   int NumberAt(std::string_view dimension) const;
   bool Declares(std::string_view dimension) const;

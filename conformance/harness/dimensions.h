@@ -38,7 +38,7 @@ enum class Start { kOpen, kIoctl, kGroup };
 // The name and the values of a dimension.
 inline Dimension Of(Cpu /*unused*/) { return {"cpu", {{"0", 0}, {"1", 1, {Cap::kCpus2}}}}; }
 inline Dimension Of(Scope /*unused*/) {
-  return {"scope", {{"task", 0, {Cap::kTasks}}, {"cpu", 1}}};
+  return {"scope", {{"task", 0, {Cap::kTasks}}, {"cpu", 1, {Cap::kCpuScope}}}};
 }
 inline Dimension Of(Member /*unused*/) {
   return {"member",

@@ -97,10 +97,15 @@ void RecordOpen(std::string opened) {
   calls.push_back(std::move(opened));
 }
 
+std::optional<pid_t> DefaultTask() {
+  return Policy().default_task ? Policy().default_task() : std::nullopt;
+}
+
 // On a system-wide PMU, replaces the default (this task, any CPU) by the designated CPU. If a
 // worker makes the events happen, replaces this task by the worker.
-void Place(pid_t* pid, int* cpu) {
-  if (*pid == 0 && Policy().default_task) *pid = Policy().default_task().value_or(0);
+void Place(const perf_event_attr& attr, pid_t* pid, int* cpu) {
+  if (*pid == 0) *pid = DefaultTask().value_or(0);
+  if (*pid == -1 && *cpu >= 0 && Policy().prepare_cpu) Policy().prepare_cpu(attr.type, *cpu);
   if (*pid != 0 || *cpu != -1 || !Policy().default_cpu) return;
   const std::optional<int> designated = Policy().default_cpu();
   if (!designated) return;
@@ -167,8 +172,9 @@ perf_event_attr MakeAttr(const EventSpec& spec, const OpenOptions& options) {
   attr.remove_on_exec = options.sigtrap;
   attr.sig_data = options.sig_data;
   attr.write_backward = options.write_backward;
-  // A worker works in user mode, and the kernel starts and stops it.
-  if (spec.stimulus == StimulusKind::kWork && !options.exclude_user) attr.exclude_kernel = 1;
+  // The default task works in user mode, and the kernel starts and stops it.
+  const bool works = spec.stimulus == StimulusKind::kWork && DefaultTask().has_value();
+  if (works && !options.exclude_user) attr.exclude_kernel = 1;
   if (options.edit) options.edit(attr);
   return attr;
 }
@@ -331,7 +337,7 @@ SysResult TryOpenRaw(const void* attr, pid_t pid, int cpu, int group_fd, unsigne
 
 OpenResult TryOpen(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,
                    unsigned long flags) {
-  Place(&pid, &cpu);
+  Place(attr, &pid, &cpu);
   RecordOpen(Opened(attr, pid, cpu, group_fd, flags));
   perf_event_attr copy = attr;  // with E2BIG the kernel writes its own size to the attr
   const SysResult result = TryOpenRaw(&copy, pid, cpu, group_fd, flags);

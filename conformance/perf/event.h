@@ -60,9 +60,9 @@ struct EventSpec {
   // The event code of the port (event in bits 0-7, unit mask in bits 8-15), or the number of the
   // system call.
   std::uint16_t code = 0;
-  std::uint32_t ticks = 0;  // clock ticks per event (kClock)
+  std::uint32_t ticks = 0;                  // clock ticks per event (kClock)
   WorkKind work = WorkKind::kInstructions;  // (kWork)
-  std::uint32_t work_extra = 0;  // events that each command to the worker adds (kWork)
+  std::uint32_t work_extra = 0;             // events that each command to the worker adds (kWork)
   // Properties that a pulse needs to cause this event: cycles, and off-core request and response
   // bits (kPulse).
   std::uint32_t latency = 0;
@@ -124,6 +124,8 @@ struct OpenPolicy {
   // Returns the task that replaces the calling task: the one that makes the events happen, if that
   // is another one.
   std::function<std::optional<pid_t>()> default_task = {};
+  // Prepares a CPU for a CPU-wide event of a type on it, before the event is opened.
+  std::function<void(std::uint32_t type, int cpu)> prepare_cpu = {};
 };
 void SetOpenPolicy(OpenPolicy policy);
 

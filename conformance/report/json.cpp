@@ -71,8 +71,8 @@ std::string ToJson(const Report& report) {
   const Totals& t = report.totals;
   Json skip_reasons = Json::object();
   for (const SkipReason skip_reason :
-       {SkipReason::kNotPermitted, SkipReason::kNoSuchPmu, SkipReason::kKernelLacks,
-        SkipReason::kNotClaimed, SkipReason::kBroken}) {
+       {SkipReason::kNotPermitted, SkipReason::kNoSuchPmu, SkipReason::kNotQuiet,
+        SkipReason::kKernelLacks, SkipReason::kNotClaimed, SkipReason::kBroken}) {
     const auto it = t.skip_reasons.find(skip_reason);
     skip_reasons[std::string(ToString(skip_reason))] = it == t.skip_reasons.end() ? 0 : it->second;
   }

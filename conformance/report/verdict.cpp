@@ -353,9 +353,8 @@ int ExitStatus(Verdict verdict) {
 }
 
 Result ResultForRules(const CaseResult& row) {
-  const bool uninformative =
-      row.skip_reason == SkipReason::kNotPermitted || row.skip_reason == SkipReason::kNoSuchPmu;
-  return row.result == Result::kSkip && uninformative ? Result::kNotRun : row.result;
+  const bool open = row.result == Result::kSkip && LeavesRulesOpen(row.skip_reason);
+  return open ? Result::kNotRun : row.result;
 }
 
 RuleResult CombineResults(const std::vector<Result>& results, bool applies) {

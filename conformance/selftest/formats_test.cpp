@@ -214,7 +214,7 @@ TEST(Stream, HasTheSkipReasonOfAResult) {
 
 TEST(SkipReasons, NamesParseToTheirSkipReason) {
   for (const SkipReason skip_reason :
-       {SkipReason::kNone, SkipReason::kNotPermitted, SkipReason::kNoSuchPmu,
+       {SkipReason::kNone, SkipReason::kNotPermitted, SkipReason::kNoSuchPmu, SkipReason::kNotQuiet,
         SkipReason::kKernelLacks, SkipReason::kNotClaimed, SkipReason::kBroken}) {
     EXPECT_EQ(SkipReasonFromString(ToString(skip_reason)), skip_reason);
   }

@@ -229,7 +229,8 @@ TEST(Judge, FailedOrSkippedSelectionIsNoPass) {
 }
 
 TEST(Judge, DeniedOrAbsentPmuIsNotJudged) {
-  for (const SkipReason skip_reason : {SkipReason::kNotPermitted, SkipReason::kNoSuchPmu}) {
+  for (const SkipReason skip_reason :
+       {SkipReason::kNotPermitted, SkipReason::kNoSuchPmu, SkipReason::kNotQuiet}) {
     Stream stream = Ended({{"One.Holds", Result::kPass}, {"One.Too", Result::kSkip}});
     stream.results[1].skip_reason = skip_reason;
     stream.results[1].message = "perf_event_open: EPERM";

@@ -65,6 +65,33 @@ TEST(Work, EveryNumberOfInstructionsHasOneOrTwoCommands) {
   EXPECT_EQ(PlanWork(WorkKind::kLoads, 65), (WorkPlan{1, 64}));
 }
 
+TEST(Work, StepsAreSingleEventsUnlessTheyAreTooMany) {
+  EXPECT_EQ(StepOfWork(1, 0), 1U);
+  EXPECT_EQ(StepOfWork(3'999, 0), 1U);
+  EXPECT_EQ(StepOfWork(1'000'000, 0), 500U);
+  EXPECT_EQ(StepOfWork(10, 2), 3U);  // a command counts two events beside its units
+}
+
+// Runs in a child, since a thread leaves a CPU for good.
+TEST(Work, CallerLeavesTheCpuOfItsEvents) {
+  const std::vector<int> cpus = OnlineCpus();
+  if (cpus.size() < 2) GTEST_SKIP() << "needs two CPUs";
+  Child child([&] {
+    Worker worker;
+    LeaveCpu(cpus[0]);
+    PinTo(cpus[0]);
+    worker.Run(WorkKind::kStores, 10);
+    cpu_set_t own, of_worker;
+    if (sched_getaffinity(0, sizeof(own), &own) != 0) return 1;
+    if (sched_getaffinity(worker.pid(), sizeof(of_worker), &of_worker) != 0) return 2;
+    if (CPU_ISSET(cpus[0], &own) || !CPU_ISSET(cpus[1], &own)) return 3;
+    if (!CPU_ISSET(cpus[0], &of_worker) || CPU_COUNT(&of_worker) != 1) return 4;
+    return EventCpu() == cpus[0] ? 0 : 5;
+  });
+  child.Go();
+  EXPECT_EQ(child.Wait(), 0);
+}
+
 TEST(Work, WorkerRunsAgainAndFollowsTheCallersCpu) {
   Worker worker;
   PinTo(OnlineCpus().back());

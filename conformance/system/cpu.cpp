@@ -15,6 +15,8 @@
 #include <climits>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "system/broken.h"
@@ -30,14 +32,53 @@ std::vector<int> OnlineCpus() {
   return *cpus;
 }
 
-void PinTo(int cpu) {
+namespace {
+
+// The CPUs that this thread left, and the one where its events are to happen.
+struct Places {
+  std::set<int> left;
+  std::optional<int> events;
+};
+
+Places& ThePlaces() {
+  thread_local Places the_places;
+  return the_places;
+}
+
+void RunOn(const std::vector<int>& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  if (sched_setaffinity(0, sizeof(set), &set) != 0) {
-    throw BrokenErrno("pinning to CPU " + std::to_string(cpu), errno);
-  }
+  for (const int cpu : cpus) CPU_SET(cpu, &set);
+  if (sched_setaffinity(0, sizeof(set), &set) == 0) return;
+  throw BrokenErrno("pinning to CPU " + std::to_string(cpus.front()), errno);
 }
+
+// Pins this thread to `cpu`, or to the CPUs that it has not left.
+void Place(int cpu) {
+  const std::set<int>& left = ThePlaces().left;
+  if (!left.contains(cpu)) return RunOn({cpu});
+  std::vector<int> others = OnlineCpus();
+  std::erase_if(others, [&](int other) { return left.contains(other); });
+  if (others.empty()) {
+    throw Skipped{SkipReason::kKernelLacks,
+                  "needs a CPU that its CPU-wide events do not count, for itself"};
+  }
+  RunOn(others);
+}
+
+}  // namespace
+
+void PinTo(int cpu) {
+  Place(cpu);
+  ThePlaces().events = cpu;
+}
+
+void LeaveCpu(int cpu) {
+  ThePlaces().left.insert(cpu);
+  PinTo(cpu);
+}
+
+int EventCpu() { return ThePlaces().events.value_or(CurrentCpu()); }
 
 int CurrentCpu() { return sched_getcpu(); }
 

@@ -13,8 +13,16 @@
 namespace pmuconf {
 
 std::vector<int> OnlineCpus();
-void PinTo(int cpu);  // pins this thread; throws Broken on failure
+void PinTo(int cpu);  // pins this thread, unless it left the CPU; throws Broken on failure
 int CurrentCpu();
+
+// Moves this thread to other CPUs, for good: a later PinTo(cpu) does not bring it back. So a
+// CPU-wide event on `cpu` does not count what this thread does. Skips the case if no other CPU is
+// online.
+void LeaveCpu(int cpu);
+// Returns the CPU where events are to happen: that of the last PinTo() or LeaveCpu(), or else the
+// current one.
+int EventCpu();
 
 // Gives this thread a real-time priority (SCHED_FIFO), which its new children inherit, so that no
 // ordinary task preempts it. Cases use it where the hardware loses state at a context switch.

@@ -12,10 +12,11 @@ struct SkipReasonName {
   std::string_view name;
   std::string_view phrase;
 };
-constexpr std::array<SkipReasonName, 6> kSkipReasons = {{
+constexpr std::array<SkipReasonName, 7> kSkipReasons = {{
     {SkipReason::kNone, "", ""},
     {SkipReason::kNotPermitted, "not_permitted", "not permitted here"},
     {SkipReason::kNoSuchPmu, "no_such_pmu", "no such PMU"},
+    {SkipReason::kNotQuiet, "not_quiet", "the machine is not quiet"},
     {SkipReason::kKernelLacks, "kernel_lacks", "kernel lacks it"},
     {SkipReason::kNotClaimed, "not_claimed", "target does not claim it"},
     {SkipReason::kBroken, "broken", "broken"},
@@ -35,6 +36,11 @@ std::string_view Phrase(SkipReason skip_reason) {
     if (known.skip_reason == skip_reason) return known.phrase;
   }
   return "?";
+}
+
+bool LeavesRulesOpen(SkipReason skip_reason) {
+  return skip_reason == SkipReason::kNotPermitted || skip_reason == SkipReason::kNoSuchPmu ||
+         skip_reason == SkipReason::kNotQuiet;
 }
 
 std::optional<SkipReason> SkipReasonFromString(std::string_view name) {

@@ -8,12 +8,14 @@
 
 namespace pmuconf {
 
-// The skip reason of a SKIP or BROKEN case. A SKIP with one of the first two leaves its rules open,
-// because they are facts about the process or machine. The next two make a rule not applicable.
+// The skip reason of a SKIP or BROKEN case. A SKIP with one of the first three leaves its rules
+// open, because they are facts about the process or machine. The next two make a rule not
+// applicable.
 enum class SkipReason {
   kNone,
   kNotPermitted,  // this process lacks the privileges that cases need
   kNoSuchPmu,     // the machine has no PMU that matches the target file
+  kNotQuiet,      // other tasks ran where the case counts every task
   kKernelLacks,   // the running kernel or machine lacks something that the case needs
   kNotClaimed,    // the target file does not claim the capability
   kBroken,        // the setup of the case failed
@@ -21,6 +23,7 @@ enum class SkipReason {
 
 std::string_view ToString(SkipReason skip_reason);  // "not_permitted"; "" for none
 std::string_view Phrase(SkipReason skip_reason);    // "not permitted here"
+bool LeavesRulesOpen(SkipReason skip_reason);
 std::optional<SkipReason> SkipReasonFromString(std::string_view name);
 
 }  // namespace pmuconf

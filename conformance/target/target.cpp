@@ -37,7 +37,8 @@ void Work(const EventSpec& spec, std::uint64_t n) {
   Worker* const worker = StartedWorker();
   if (worker == nullptr) throw Broken("this process has no worker");
   if (n != 0 && n <= spec.work_extra) {
-    SkipUnclaimed("needs " + std::to_string(n) + " events at once; the fewest that the work makes are " +
+    SkipUnclaimed("needs " + std::to_string(n) +
+                  " events at once; the fewest that the work makes are " +
                   std::to_string(spec.work_extra + 1));
   }
   worker->Run(spec.work, n, spec.work_extra);
@@ -66,6 +67,9 @@ bool Target::Has(Cap cap) const {
       return access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0;
     case Cap::kCpus2:
       return Cpus().size() >= 2;
+    // The case itself needs another CPU than the one where only the worker may run.
+    case Cap::kCpuScope:
+      return !HasWork() || OnlineCpus().size() >= 2;
     case Cap::kSomeCpus:
       return Cpus().size() < OnlineCpus().size();
     case Cap::kHotplug: {

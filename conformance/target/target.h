@@ -30,6 +30,8 @@ enum class Cap {
   kCounters,       // counters: hardware counters of known number and width
   kSeveralEvents,  // several_events: three events that happen independently of each other
   kQuietFork,      // quiet_fork: neither a fork nor a new thread makes any of them happen
+  kAnyTask,        // any_task: every task can make the events happen, in itself
+  kCpuScope,       // cpu_scope: a CPU-wide event counts only the events that the case makes happen
   kSoftware,       // software: the kernel's software events
   kTracepoint,     // tracepoint: events are tracepoints
   kRegisters,  // registers: the port accesses device registers, injects interrupts and holds lines

@@ -10,12 +10,14 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 50> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 52> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kPort, "port"},
     {Cap::kCounters, "counters"},
     {Cap::kSeveralEvents, "several_events"},
     {Cap::kQuietFork, "quiet_fork"},
+    {Cap::kAnyTask, "any_task"},
+    {Cap::kCpuScope, "cpu_scope"},
     {Cap::kSoftware, "software"},
     {Cap::kTracepoint, "tracepoint"},
     {Cap::kSampling, "sampling"},
@@ -140,6 +142,8 @@ bool Target::Claims(Cap cap) const {
         return e.stimulus == StimulusKind::kPageFaults ||
                e.stimulus == StimulusKind::kContextSwitches;
       });
+    case Cap::kAnyTask:
+      return any(stimulated) && !HasWork();
     case Cap::kSoftware:
       return kind_ == "software";
     case Cap::kTracepoint:
@@ -200,6 +204,7 @@ bool Target::Claims(Cap cap) const {
       return trace_excludes_;
     case Cap::kTracePause:
       return trace_pause_;
+    case Cap::kCpuScope:
     case Cap::kCompat:
     case Cap::kCpus2:
     case Cap::kSomeCpus:

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "perf/event.h"
+#include "perf/other_tasks.h"
 #include "stimulus/work/work.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {
@@ -31,14 +33,25 @@ std::optional<pid_t> DefaultTask() {
   return worker == nullptr ? std::nullopt : std::optional(worker->pid());
 }
 
+// A CPU-wide event of work counts the worker, but must not count this process.
+void PrepareCpu(std::uint32_t type, int cpu) {
+  const bool counts_instructions =
+      type == target().type() || type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE;
+  if (StartedWorker() == nullptr || !counts_instructions) return;
+  LeaveCpu(cpu);
+  WatchTasks(cpu);
+}
+
 }  // namespace
 
 const Target& target() { return Existing(); }
 
 void SetTarget(Target target) {
   TargetOfProcess() = std::move(target);
-  SetOpenPolicy({.min_period = TargetOfProcess()->min_period(), .default_cpu = DefaultCpu,
-                 .default_task = DefaultTask});
+  SetOpenPolicy({.min_period = TargetOfProcess()->min_period(),
+                 .default_cpu = DefaultCpu,
+                 .default_task = DefaultTask,
+                 .prepare_cpu = PrepareCpu});
 }
 
 void ResolveTarget(const std::string& pmu) { Existing().Resolve(pmu); }

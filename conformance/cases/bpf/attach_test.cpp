@@ -80,7 +80,8 @@ CONFORMANCE_CASE(Bpf, QueryNeedsTracepoint, .rules = {rule::BPF_021},
 
 // Each event has a program of its own, so that a run for another event's overflow is noticed.
 CONFORMANCE_CASE(Bpf, ProgramRunsOnEachGeneralCounter, .rules = {rule::BPF_018, rule::BPF_001},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kBpf},
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kBpf,
+                           Cap::kAnyTask},
                  .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   std::vector<std::unique_ptr<Skeleton<count_overflows_bpf>>> programs;
@@ -119,7 +120,8 @@ CONFORMANCE_CASE(Bpf, ProgramRunsOnEachFixedCounter, .rules = {rule::BPF_018},
 }
 
 CONFORMANCE_CASE(Bpf, ProgramRunsForChildren, .rules = {rule::BPF_016},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kBpf,
+                           Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   // A longer period could be incomplete at a context switch. The switch then hands its remainder to
   // the other task.

@@ -36,7 +36,7 @@ CONFORMANCE_CASE(BpfContext, IpEqualsSampleIp, .rules = {rule::BPF_026},
 }
 
 CONFORMANCE_CASE(BpfContext, ProgramSeesTheInterruptedTask, .rules = {rule::BPF_025},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
   Skeleton<overflow_context_bpf> bpf;

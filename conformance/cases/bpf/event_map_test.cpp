@@ -122,9 +122,9 @@ CONFORMANCE_CASE(BpfEventMap, OutputNeedsBufferOfThisCpu, .rules = {rule::BPF_02
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
-  const Event here = OpenBpfOutput(CurrentCpu());
+  const Event here = OpenBpfOutput(EventCpu());
   const Event elsewhere =
-      OpenBpfOutput(target().Cpu(0) == CurrentCpu() ? target().Cpu(1) : target().Cpu(0));
+      OpenBpfOutput(target().Cpu(0) == EventCpu() ? target().Cpu(1) : target().Cpu(0));
   Skeleton<overflow_results_bpf> bpf;
   event.SetBpf(ProgramFd(bpf->progs.write_output));
   PutEvent(bpf->maps.events, 0, here);
@@ -144,7 +144,7 @@ CONFORMANCE_CASE(BpfEventMap, OutputOfAnySizeArrivesWhole, .rules = {rule::BPF_0
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod, .disabled = false});
-  const Event output = OpenBpfOutput(CurrentCpu());
+  const Event output = OpenBpfOutput(EventCpu());
   Ring ring(output, 4);
   Skeleton<overflow_results_bpf> bpf;
   for (std::size_t i = 0; i < sizeof(bpf->bss->output); ++i) {

@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t kPeriod = 10;
 
 CONFORMANCE_CASE(BpfHelper, SignalReachesTheTaskOfTheOverflow, .rules = {rule::BPF_012},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = kPeriod});
   sigset_t set;

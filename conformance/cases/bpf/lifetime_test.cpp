@@ -87,7 +87,8 @@ CONFORMANCE_CASE(BpfLifetime, EventHoldsItsProgramUntilItIsClosed, .rules = {rul
 }
 
 CONFORMANCE_CASE(BpfLifetime, ExitedChildrenReleaseProgram, .rules = {rule::BPF_023, rule::BPF_016},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kBpf}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kBpf,
+                           Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   std::uint32_t id = 0;
   {

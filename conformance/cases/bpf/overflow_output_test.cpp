@@ -19,9 +19,9 @@ CONFORMANCE_CASE(Bpf, OutputRecordsArriveWholeOrAreCountedAsLost, .rules = {rule
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_ADDR});
   Skeleton<overflow_output_bpf> bpf;
-  const Event output = OpenBpfOutput(CurrentCpu());
+  const Event output = OpenBpfOutput(EventCpu());
   Ring ring(output, 1);
-  PutEvent(bpf->maps.records, static_cast<std::uint32_t>(CurrentCpu()), output);
+  PutEvent(bpf->maps.records, static_cast<std::uint32_t>(EventCpu()), output);
   event.SetBpf(ProgramFd(bpf->progs.on_overflow));
   event.Enable();
   for (std::uint64_t i = 1; i <= 30; ++i) target().Stimulate(spec, 10, {.addr = 100 + i});

@@ -28,7 +28,7 @@ std::uint32_t SampledTid(Ring& ring) {
 constexpr int kWrongTid = 1, kInside = 0;
 
 CONFORMANCE_CASE(Context, RecordsUsePidNamespaceOfOpener, .rules = {rule::CTX_009},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const OpenOptions options = {
       .sample_period = 2, .sample_type = PERF_SAMPLE_TID, .disabled = false};
@@ -69,7 +69,7 @@ CONFORMANCE_CASE(Context, TaskEventsRotateOnFreeCounters, .rules = {rule::CTX_01
   const EventSpec spec = target().AnyEvent();
   const std::size_t counters = CounterCount(spec);
   const std::vector<Event> of_cpu =
-      OpenEach(std::vector(counters - 1, spec), {.pid = -1, .cpu = CurrentCpu()});
+      OpenEach(std::vector(counters - 1, spec), {.pid = -1, .cpu = EventCpu()});
   const std::vector<Event> of_task = OpenEach(std::vector(std::size_t{3}, spec));
   EnableEach(of_cpu);
   EnableEach(of_task);
@@ -92,7 +92,7 @@ CONFORMANCE_CASE(Context, TaskEventsRotateOnFreeCounters, .rules = {rule::CTX_01
 alignas(8) volatile std::uint64_t watched = 0;
 
 CONFORMANCE_CASE(Context, OvercommittedPmuLeavesOthersAlone, .rules = {rule::CTX_011},
-                 .needs = {Cap::kStimulus},
+                 .needs = {Cap::kStimulus, Cap::kAnyTask},
                  .timing =
                      "waits until each event had its turns, at most 5 s; a turn takes a rotation "
                      "interval of 1 ms") {

@@ -26,7 +26,7 @@ CONFORMANCE_CASE(Context, OwnTaskIsCountedOnAnyCpu, .rules = {rule::CTX_001},
 
 CONFORMANCE_CASE(Context, OtherTaskIsCountedAndTheOpenerIsNot,
                  .rules = {rule::CTX_002, rule::CTX_008},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   Child child([&spec] {
     target().Stimulate(spec, 1'234);
@@ -85,7 +85,7 @@ CONFORMANCE_CASE(Context, TaskEventBoundToCpuCountsOnlyThere, .rules = {rule::CT
 }
 
 CONFORMANCE_CASE(Context, ThreadEventCountsThatThreadOnly, .rules = {rule::CTX_005},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   std::promise<pid_t> tid;
   std::promise<void> go;
@@ -104,7 +104,7 @@ CONFORMANCE_CASE(Context, ThreadEventCountsThatThreadOnly, .rules = {rule::CTX_0
 }
 
 CONFORMANCE_CASE(Context, TasksKeepTheirCountsApart, .rules = {rule::CTX_002},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   std::vector<std::unique_ptr<Child>> children;
   std::vector<Event> events;

@@ -64,7 +64,8 @@ CONFORMANCE_CASE(Control, LastSetOutputWins, .rules = {rule::CTL_019},
 }
 
 CONFORMANCE_CASE(Control, PrctlReachesTheCallersEventsAlone, .rules = {rule::CTL_024},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCounters3, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCounters3, Cap::kTasks,
+                           Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const pid_t observed = getpid();
   FdPipe pipe;

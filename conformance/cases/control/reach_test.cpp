@@ -16,7 +16,7 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(Control, ResetKeepsWhatExitedChildrenAdded, .rules = {rule::CTL_009},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false, .inherit = true});
   target().Stimulate(spec, 3);
@@ -51,7 +51,7 @@ CONFORMANCE_CASE(Control, ResetKeepsWhatExitedChildrenAdded, .rules = {rule::CTL
 }
 
 CONFORMANCE_CASE(Control, PrctlReachesTheCopiesInChildren, .rules = {rule::CTL_024},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false, .inherit = true});
   const Rendezvous rendezvous;
@@ -86,7 +86,7 @@ CONFORMANCE_CASE(Control, FrequencyAboveTheRateIsRefused, .rules = {rule::CTL_01
 
 // If a tick unthrottles the event first, the buffer has one unthrottle record as well.
 CONFORMANCE_CASE(Control, NewPeriodLiftsTheThrottle, .rules = {rule::CTL_017, rule::NMI_003},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kAnyTask},
                  .timing = "waits for a throttle: a second overflow in a tick; at most 5 s") {
   const SampleRateLimit one_per_tick(1);
   const EventSpec spec = target().AnyEvent();

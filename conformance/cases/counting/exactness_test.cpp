@@ -44,7 +44,7 @@ CONFORMANCE_CASE(Counting, CpuEventEnableDisableCountsExactly,
                  .rules = {rule::CNT_001, rule::CNT_002, rule::CNT_005},
                  .needs = {Cap::kStimulus, Cap::kPort}) {
   for (const EventSpec& spec : target().Events()) {
-    const Event event = Open(spec, {.pid = -1, .cpu = CurrentCpu()});
+    const Event event = Open(spec, {.pid = -1, .cpu = EventCpu()});
     target().Stimulate(spec, 11);
     EXPECT_THAT(event.Read(), Counted(spec, 0)) << rule::CNT_001.text;
     for (std::uint64_t n = 1; n <= 8; ++n) {

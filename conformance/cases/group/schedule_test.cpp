@@ -65,7 +65,8 @@ CONFORMANCE_CASE(Group, GroupReadingIsOneSnapshot, .rules = {rule::GRP_007, rule
 }
 
 CONFORMANCE_CASE(Group, RemoteGroupReadingIsOneSnapshot, .rules = {rule::GRP_007},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kCpus2},
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kCpus2,
+                           Cap::kAnyTask},
                  .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   Group group(std::vector(CounterCount(spec), spec));

@@ -114,7 +114,7 @@ CONFORMANCE_CASE(Inherit, StormsOfForksAreCountedExactly,
 }
 
 CONFORMANCE_CASE(Inherit, ThreadsEventOutlivesTheLeader, .rules = {rule::INH_023},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   FdPipe pipe;
   Child child([&] {

@@ -42,7 +42,7 @@ CONFORMANCE_CASE(Inherit, ChildrenAreCountedOnce, .rules = {rule::INH_001, rule:
 }
 
 CONFORMANCE_CASE(Inherit, WithoutInheritChildrenAddNothing, .rules = {rule::INH_002},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   event.Enable();
@@ -69,7 +69,7 @@ CONFORMANCE_CASE(Inherit, GrandchildrenAndThreadsAreCounted, .rules = {rule::INH
 }
 
 CONFORMANCE_CASE(Inherit, LivingChildrenAreRead, .rules = {rule::INH_005, rule::INH_004},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks},
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask},
                  .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
@@ -91,7 +91,8 @@ CONFORMANCE_CASE(Inherit, LivingChildrenAreRead, .rules = {rule::INH_005, rule::
 }
 
 CONFORMANCE_CASE(Inherit, LivingChildOnAnotherCpuIsRead, .rules = {rule::INH_005},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCpus2, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCpus2, Cap::kTasks,
+                           Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});
   event.Enable();
@@ -111,7 +112,7 @@ CONFORMANCE_CASE(Inherit, LivingChildOnAnotherCpuIsRead, .rules = {rule::INH_005
 }
 
 CONFORMANCE_CASE(Inherit, InheritThreadLeavesProcessesOut, .rules = {rule::INH_007},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event event =
       Open(spec, {.inherit = true, .edit = [](perf_event_attr& attr) { attr.inherit_thread = 1; }});
@@ -152,7 +153,8 @@ CONFORMANCE_CASE(Inherit, SampleReadNeedsTid, .rules = {rule::INH_009},
 }
 
 CONFORMANCE_CASE(Inherit, BufferOfInheritedEventNeedsCpu, .rules = {rule::INH_010},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks,
+                           Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event anywhere = Open(spec, {.sample_period = 10, .inherit = true});
   EXPECT_THAT(Ring::TryMap(anywhere, 1), FailsWith(EINVAL)) << rule::INH_010.text;
@@ -167,7 +169,7 @@ CONFORMANCE_CASE(Inherit, BufferOfInheritedEventNeedsCpu, .rules = {rule::INH_01
 }
 
 CONFORMANCE_CASE(Inherit, ChildStartsInTheParentsState, .rules = {rule::INH_011},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event opened_off = Open(spec, {.inherit = true});
   const Event opened_on = Open(spec, {.disabled = false, .inherit = true});
@@ -179,7 +181,7 @@ CONFORMANCE_CASE(Inherit, ChildStartsInTheParentsState, .rules = {rule::INH_011}
 }
 
 CONFORMANCE_CASE(Inherit, EnableAndDisableReachChildren, .rules = {rule::INH_012},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks},
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask},
                  .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.inherit = true});

@@ -52,7 +52,8 @@ OpenOptions WithRecords() {
 }
 
 CONFORMANCE_CASE(Inherit, ReadRecordHoldsOwnTaskCount, .rules = {rule::INH_006},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks,
+                           Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithRecords());
   Ring ring(event, 1);
@@ -83,7 +84,8 @@ CONFORMANCE_CASE(Inherit, ReadRecordHoldsOwnTaskCount, .rules = {rule::INH_006},
 }
 
 CONFORMANCE_CASE(Inherit, ReadRecordAtExitDependsOnKernel, .rules = {rule::INH_006},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks,
+                           Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithRecords());
   Ring ring(event, 1);
@@ -99,7 +101,8 @@ CONFORMANCE_CASE(Inherit, ReadRecordAtExitDependsOnKernel, .rules = {rule::INH_0
 }
 
 CONFORMANCE_CASE(Inherit, TasksWithEqualEventsKeepTheirCounts, .rules = {rule::INH_021},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kTasks,
+                           Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event all = Open(spec, {.disabled = false, .inherit = true});
   for (const bool one_has_its_own : {false, true}) {
@@ -122,7 +125,7 @@ CONFORMANCE_CASE(Inherit, TasksWithEqualEventsKeepTheirCounts, .rules = {rule::I
 
 CONFORMANCE_CASE(
     Inherit, TimesOfChildrenAreAddedOnce, .rules = {rule::INH_025, rule::INH_004},
-    .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kTasks},
+    .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kTasks, Cap::kAnyTask},
     .timing =
         "waits until each event had a turn in the child, at most 5 s; the last of k + 2 events "
         "gets it after 2 rotations, each after 1 ms of the child's run time") {
@@ -159,7 +162,8 @@ CONFORMANCE_CASE(
 }
 
 CONFORMANCE_CASE(Inherit, SampleReadHoldsThreadCount, .rules = {rule::INH_009},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks},
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks,
+                           Cap::kAnyTask},
                  .kernels = ">=6.12") {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.cpu = target().Cpu(0),
@@ -189,7 +193,7 @@ CONFORMANCE_CASE(Inherit, SampleReadHoldsThreadCount, .rules = {rule::INH_009},
 
 CONFORMANCE_CASE(Inherit, ChildContinuesPeriodOfParent, .rules = {rule::INH_019},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kFrequency,
-                           Cap::kTasks},
+                           Cap::kTasks, Cap::kAnyTask},
                  .timing =
                      "waits until the period is 16, at most 5 s; this needs more than 1600 pulses "
                      "a second, and there are at most 20 000; so the period stays far below the "
@@ -229,8 +233,8 @@ CONFORMANCE_CASE(Inherit, ChildContinuesPeriodOfParent, .rules = {rule::INH_019}
 }
 
 CONFORMANCE_CASE(Inherit, ProgramRunsForChildren, .rules = {rule::INH_020},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kBpf,
-                           Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kBpf, Cap::kTasks,
+                           Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   // A longer period could be incomplete at a context switch. The switch then hands its remainder to
   // the other task.

@@ -171,7 +171,7 @@ CONFORMANCE_CASE(Multiplex, PinnedWatchdogKeepsOthersExact, .rules = {rule::MUX_
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
   Event watchdog = Open(spec, {.pid = -1,
-                               .cpu = CurrentCpu(),
+                               .cpu = EventCpu(),
                                .sample_period = std::uint64_t{1} << 40,
                                .disabled = false,
                                .pinned = true});
@@ -215,7 +215,7 @@ CONFORMANCE_CASE(Multiplex, FarMoreEventsThanCountersAllGetATurn,
 }
 
 CONFORMANCE_CASE(Multiplex, OtherPmusRunThroughTheRotation, .rules = {rule::MUX_019},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kTasks},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kTasks, Cap::kAnyTask},
                  .timing = kOneTurnAMillisecond) {
   const MuxInterval interval(1);
   static volatile std::uint64_t watched;
@@ -243,7 +243,7 @@ CONFORMANCE_CASE(Multiplex, OtherPmusRunThroughTheRotation, .rules = {rule::MUX_
 }
 
 CONFORMANCE_CASE(Multiplex, CgroupsRotateApart, .rules = {rule::MUX_020},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kTasks},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kTasks, Cap::kAnyTask},
                  .timing = kOneTurnAMillisecond) {
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
@@ -253,7 +253,7 @@ CONFORMANCE_CASE(Multiplex, CgroupsRotateApart, .rules = {rule::MUX_020},
     const Fd folder = cgroup.Folder();
     return OpenEach(std::vector(CounterCount(spec) + 2, spec),
                     {.pid = folder.get(),
-                     .cpu = CurrentCpu(),
+                     .cpu = EventCpu(),
                      .flags = PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP});
   };
   const std::vector<Event> waiting = open_in(absent), running = open_in(here);

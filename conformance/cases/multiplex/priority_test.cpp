@@ -38,7 +38,8 @@ CONFORMANCE_CASE(Multiplex, PinnedEventKeepsItsCounter, .rules = {rule::MUX_005,
 
 CONFORMANCE_CASE(Multiplex, PinnedEventWithoutRoomFailsUntilEnabledAgain,
                  .rules = {rule::MUX_006, rule::RDF_009, rule::CTL_026},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing}, .over = {Over<dim::Scope>()}) {
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kAnyTask},
+                 .over = {Over<dim::Scope>()}) {
   for (const EventSpec& spec : target().Events()) {
     std::vector<Event> pinned = OpenEach(std::vector(CounterCount(spec), spec),
                                          AtScope(*this, {.disabled = false, .pinned = true}));
@@ -64,7 +65,7 @@ CONFORMANCE_CASE(Multiplex, CpuPrecedesTaskAndPinnedPrecedesFlexible, .rules = {
   const EventSpec spec = target().AnyEvent();
   const std::vector<EventSpec> all(CounterCount(spec), spec);
   const OpenOptions task = {.disabled = false};
-  const OpenOptions processor = {.pid = -1, .cpu = CurrentCpu(), .disabled = false};
+  const OpenOptions processor = {.pid = -1, .cpu = EventCpu(), .disabled = false};
   OpenOptions pinned_task = task;
   pinned_task.pinned = true;
   OpenOptions pinned_processor = processor;

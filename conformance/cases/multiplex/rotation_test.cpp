@@ -61,7 +61,7 @@ CONFORMANCE_CASE(Multiplex, TaskEventsTakeTurnsWithoutLoss,
 CONFORMANCE_CASE(Multiplex, CpuEventsTakeTurnsWithoutLoss,
                  .rules = {rule::MUX_001, rule::MUX_004, rule::MUX_017, rule::RDF_012},
                  .needs = {Cap::kStimulus, Cap::kMultiplexing}) {
-  CheckConservation({.pid = -1, .cpu = CurrentCpu()});
+  CheckConservation({.pid = -1, .cpu = EventCpu()});
 }
 
 CONFORMANCE_CASE(Multiplex, DifferentEventsAreNeverMixedUp,

@@ -131,7 +131,8 @@ CONFORMANCE_CASE(ReadFormat, SiblingReadsTheGroupInItsOwnFormat, .rules = {rule:
 }
 
 CONFORMANCE_CASE(ReadFormat, EachFormatSumsInheritedGroup, .rules = {rule::RDF_004, rule::RDF_006},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kTasks,
+                           Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   for (std::uint64_t format = 0; format <= kFormats; ++format) {
     if ((format & ~kFormats) != 0) continue;

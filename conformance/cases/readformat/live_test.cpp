@@ -14,7 +14,8 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(ReadFormat, MismatchedChildGroupReturnsEchild, .rules = {rule::RDF_017},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCounters3, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCounters3, Cap::kTasks,
+                           Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   // Makes the contexts of parent and child differ. Otherwise the kernel could swap them at a
   // context switch, and then no event could join the group.
@@ -68,7 +69,8 @@ CONFORMANCE_CASE(ReadFormat, ReadFromOtherCpuIsCurrent, .rules = {rule::RDF_018}
 }
 
 CONFORMANCE_CASE(ReadFormat, ReadOfRunningTaskIsCurrent, .rules = {rule::RDF_018},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCpus2, Cap::kTasks},
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kCpus2, Cap::kTasks,
+                           Cap::kAnyTask},
                  .timing = "waits until the child runs on CPU 1, at most 5 s") {
   const EventSpec spec = target().AnyEvent();
   const int there = target().Cpu(1);
@@ -107,7 +109,8 @@ CONFORMANCE_CASE(ReadFormat, ReadOfOfflineCpuReturnsLastCount, .rules = {rule::R
 }
 
 CONFORMANCE_CASE(ReadFormat, CgroupTimesAdvanceWithItsTasks, .rules = {rule::RDF_014},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kCpuLocal}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kCpuLocal,
+                           Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const CgroupRoot root;
   const Cgroup cgroup(root, "counted");

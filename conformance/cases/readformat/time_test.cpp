@@ -64,7 +64,7 @@ CONFORMANCE_CASE(ReadFormat, TimesStandStillWhileTheTaskSleeps,
 }
 
 CONFORMANCE_CASE(ReadFormat, InheritedDescriptorReadsTheSameEvent, .rules = {rule::RDF_015},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   event.Enable();
@@ -79,7 +79,7 @@ CONFORMANCE_CASE(ReadFormat, InheritedDescriptorReadsTheSameEvent, .rules = {rul
 }
 
 CONFORMANCE_CASE(ReadFormat, PassedDescriptorReadsTheSameEvent, .rules = {rule::RDF_015},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   FdPipe pipe;
   Child child([&] {

@@ -214,7 +214,7 @@ CONFORMANCE_CASE(Record, PhysAddrNeedsKernelPrivilege, .rules = {rule::REC_020},
 }
 
 CONFORMANCE_CASE(Record, CgroupIdMatchesTask, .rules = {rule::REC_021},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks, Cap::kAnyTask}) {
   const CgroupRoot root;
   const Cgroup first(root, "pmuconf-first"), second(root, "pmuconf-second");
   Sampler sampler(PERF_SAMPLE_CGROUP);

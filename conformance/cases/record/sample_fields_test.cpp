@@ -74,7 +74,7 @@ class Fields {
       EXPECT_EQ(sample.addr.value_or(kAddr), kAddr) << rule::REC_005.text;
       EXPECT_EQ(sample.period.value_or(3), 3u) << rule::REC_010.text;
       EXPECT_EQ(sample.tid.value_or(gettid()), static_cast<std::uint32_t>(gettid()));
-      EXPECT_EQ(sample.cpu.value_or(CurrentCpu()), static_cast<std::uint32_t>(CurrentCpu()));
+      EXPECT_EQ(sample.cpu.value_or(EventCpu()), static_cast<std::uint32_t>(EventCpu()));
     }
   }
 
@@ -138,9 +138,9 @@ CONFORMANCE_CASE(Record, IpAndAddrMatchOverflow, .rules = {rule::REC_002, rule::
 }
 
 CONFORMANCE_CASE(Record, TidMatchesSampledTask, .rules = {rule::REC_003},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
-  const OpenOptions options = {.cpu = CurrentCpu(),
+  const OpenOptions options = {.cpu = EventCpu(),
                                .sample_period = 1,
                                .sample_type = PERF_SAMPLE_TID,
                                .disabled = false,
@@ -272,9 +272,9 @@ CONFORMANCE_CASE(Record, FieldsDoNotLeakFromOneEventToTheNext,
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const std::uint64_t type = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ;
   const Event first =
-      Open(specs[0], {.pid = -1, .cpu = CurrentCpu(), .sample_period = 11, .sample_type = type});
+      Open(specs[0], {.pid = -1, .cpu = EventCpu(), .sample_period = 11, .sample_type = type});
   const Event second =
-      Open(specs[1], {.pid = -1, .cpu = CurrentCpu(), .sample_period = 23, .sample_type = type});
+      Open(specs[1], {.pid = -1, .cpu = EventCpu(), .sample_period = 23, .sample_type = type});
   Ring first_ring(first, 1);
   Ring second_ring(second, 1);
   first.Enable();

@@ -90,7 +90,7 @@ constexpr auto kStimulateAndExec = [](const EventSpec& spec, std::uint64_t n) {
 
 CONFORMANCE_CASE(Record, ReadReportsChildCount,
                  .rules = {rule::REC_107, rule::REC_008, rule::REC_024},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   for (const bool until_exec : {true, false}) {
     SCOPED_TRACE(until_exec ? "taken from the child at exec" : "at the child's end");

@@ -157,7 +157,7 @@ CONFORMANCE_CASE(RingBuffer, BufferOutlivesClosedOwner, .rules = {rule::RB_017},
 
 CONFORMANCE_CASE(RingBuffer, MappingNeedsNoRunningEvent, .rules = {rule::RB_025},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks,
-                           Cap::kGroups}) {
+                           Cap::kGroups, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   Child child([&spec] {
     target().Stimulate(spec, 20);

@@ -108,7 +108,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesMigration, .rules = {rule::SM
 }
 
 CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesContextSwitches, .rules = {rule::SMP_011},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling},
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kAnyTask},
                  .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
   const Subject subject(*this, {.sample_period = 100});
   const EventSpec& spec = subject.spec();

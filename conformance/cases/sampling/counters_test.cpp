@@ -21,7 +21,7 @@ struct EventScope {
 };
 // While the test holds the interrupt line, a context switch could remove an event of a task
 // together with its overflow. An event of a CPU stays.
-EventScope ThisCpu() { return {-1, CurrentCpu()}; }
+EventScope ThisCpu() { return {-1, EventCpu()}; }
 
 struct Sampler {
   EventSpec spec;

@@ -167,7 +167,7 @@ CONFORMANCE_CASE(Signal, MappedEventSignalsAfterItsClose, .rules = {rule::SIG_01
 
 // Replaces this process by a program that reads `input`. The next overflow on this CPU signals it.
 int ExecSignalled(const EventSpec& spec, int input) {
-  const Event event = Open(spec, {.pid = -1, .cpu = CurrentCpu(), .flags = 0, .sample_period = 10});
+  const Event event = Open(spec, {.pid = -1, .cpu = EventCpu(), .flags = 0, .sample_period = 10});
   const f_owner_ex self = {F_OWNER_TID, gettid()};
   if (fcntl(event.fd(), F_SETOWN_EX, &self) != 0 || fcntl(event.fd(), F_SETSIG, SIGUSR1) != 0 ||
       fcntl(event.fd(), F_SETFL, O_ASYNC) != 0 || dup2(input, STDIN_FILENO) < 0) {
@@ -179,7 +179,8 @@ int ExecSignalled(const EventSpec& spec, int input) {
 }
 
 CONFORMANCE_CASE(Signal, SignalsComeAfterExec, .rules = {rule::SIG_013},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kCpuLocal},
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kCpuLocal,
+                           Cap::kAnyTask},
                  .timing = "waits for the end-of-file from the exec, then for the child's end") {
   const EventSpec spec = target().AnyEvent();
   int input[2], exec[2];

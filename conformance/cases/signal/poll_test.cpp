@@ -87,7 +87,7 @@ CONFORMANCE_CASE(Poll, WakesAboveHalfTheBufferByDefault, .rules = {rule::SIG_008
 }
 
 CONFORMANCE_CASE(Poll, OtherRecordsDoNotCountAsWakeupEvents, .rules = {rule::SIG_019},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event event =
       Open(spec, {.sample_period = 10, .wakeup_events = 2, .edit = [](perf_event_attr& attr) {
@@ -106,7 +106,7 @@ CONFORMANCE_CASE(Poll, OtherRecordsDoNotCountAsWakeupEvents, .rules = {rule::SIG
 }
 
 CONFORMANCE_CASE(Poll, HangsUpWhenTheTargetExits, .rules = {rule::SIG_009},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   Child child([&spec] {
     target().Stimulate(spec, 25);

@@ -123,7 +123,7 @@ CONFORMANCE_CASE(Signal, PreciseOverflowRaisesSigtrapAtOnce, .rules = {rule::SIG
 }
 
 CONFORMANCE_CASE(Signal, BlockedSigtrapIsLateButNotLost, .rules = {rule::SIG_015},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = OpenTrapping(spec);
   event.Enable();
@@ -166,7 +166,7 @@ CONFORMANCE_CASE(Signal, EventHasAtMostOnePendingSigtrap, .rules = {rule::SIG_01
 }
 
 CONFORMANCE_CASE(Signal, SigtrapsEndWithTheRefreshLimit, .rules = {rule::SIG_017},
-                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = OpenTrapping(spec);
   std::size_t want = 0;

@@ -255,7 +255,7 @@ void CountTrap(int) { thread_traps = thread_traps + 1; }
 // remainder of a longer period would stay with the event, not with the thread.
 CONFORMANCE_CASE(Stress, EachThreadGetsItsOwnSignals, .rules = {rule::STR_009},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kCpus2,
-                           Cap::kTasks}) {
+                           Cap::kTasks, Cap::kAnyTask}) {
   signal(SIGTRAP, CountTrap);
   const EventSpec spec = target().AnyEvent();
   const Event event =

@@ -134,7 +134,7 @@ CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount,
 CONFORMANCE_CASE(Sysfs, NamedEventCountsAsGenericEvent, .rules = {rule::SYS_021},
                  .needs = {Cap::kStimulus, Cap::kManualClock, Cap::kCpuLocal,
                            Cap::kGenericEvents}) {
-  const OpenOptions here = {.pid = -1, .cpu = CurrentCpu(), .disabled = false};
+  const OpenOptions here = {.pid = -1, .cpu = EventCpu(), .disabled = false};
   const std::map<std::string, FormatField> formats = Formats();
   for (const EventSpec& spec : target().Events({.any_general = true, .generic = true})) {
     const auto text = ReadFile(DeviceFile("events/" + spec.name));

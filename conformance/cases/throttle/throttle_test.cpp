@@ -117,7 +117,7 @@ CONFORMANCE_CASE(Throttle, ThrottledEventStopsSampling, .rules = {rule::THR_001,
 }
 
 CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule::THR_004},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kAnyTask},
                  .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(*this, 1);
@@ -175,7 +175,7 @@ CONFORMANCE_CASE(Throttle, EventMovedWhileThrottledCountsExactly,
 }
 
 CONFORMANCE_CASE(Throttle, UnthrottledEventResumes, .rules = {rule::THR_002, rule::REC_106},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kAnyTask},
                  .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
   for (const std::uint64_t period : {1, 1'000}) {
@@ -195,7 +195,7 @@ CONFORMANCE_CASE(Throttle, UnthrottledEventResumes, .rules = {rule::THR_002, rul
 }
 
 CONFORMANCE_CASE(Throttle, ThrottleKeepsPeriodsComplete, .rules = {rule::THR_004, rule::THR_002},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kAnyTask},
                  .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
   const std::uint64_t period = 10;
@@ -212,7 +212,7 @@ CONFORMANCE_CASE(Throttle, ThrottleKeepsPeriodsComplete, .rules = {rule::THR_004
 }
 
 CONFORMANCE_CASE(Throttle, ThrottleRecordsIdentifyEvent, .rules = {rule::THR_003, rule::REC_024},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kAnyTask},
                  .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(*this, 1, PERF_SAMPLE_TIME | PERF_SAMPLE_STREAM_ID);
@@ -292,7 +292,9 @@ CONFORMANCE_CASE(Throttle, RateIsReadOnlyWithoutCpuTimeLimit, .rules = {rule::TH
 }
 
 CONFORMANCE_CASE(Throttle, ThrottleEndsOnTheSecondCpuToo, .rules = {rule::THR_002},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kCpus2}, .cpu = 1,
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kCpus2,
+                           Cap::kAnyTask},
+                 .cpu = 1,
                  .timing = "waits for the next tick, at most 2 s; it comes after milliseconds") {
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(1);

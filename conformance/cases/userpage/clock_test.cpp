@@ -27,7 +27,7 @@ class Calibration {
 constexpr int kRounds = 20;
 
 CONFORMANCE_CASE(UserPage, CyclesScaleToTimeSinceUpdate, .rules = {rule::RDP_006},
-                 .needs = {Cap::kStimulus, Cap::kCounters}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   const Ring ring(event, 0);

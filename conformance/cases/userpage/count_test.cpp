@@ -14,7 +14,7 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(UserPage, StoppedEventPageEqualsRead, .rules = {rule::RDP_001, rule::RDP_012},
-                 .needs = {Cap::kStimulus, Cap::kCounters}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kAnyTask}) {
   for (const EventSpec& spec : target().Events()) {
     SCOPED_TRACE(spec.name);
     const Event event = Open(spec);
@@ -103,7 +103,7 @@ CONFORMANCE_CASE(UserPage, ConcurrentReaderSeesNoTornPage, .rules = {rule::RDP_0
 }
 
 CONFORMANCE_CASE(UserPage, RunningTimeFallsBehindUnderRotation, .rules = {rule::RDP_005},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kAnyTask},
                  .timing =
                      "waits until three events have both waited for a counter and run on one, at "
                      "most 5 s; a turn takes 1 ms") {
@@ -129,7 +129,8 @@ CONFORMANCE_CASE(UserPage, RunningTimeFallsBehindUnderRotation, .rules = {rule::
 }
 
 CONFORMANCE_CASE(UserPage, ThreadPagesAreIndependent, .rules = {rule::RDP_010},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kCpus2, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kCpus2, Cap::kTasks,
+                           Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   std::atomic<int> ready = 0;
   std::vector<std::thread> threads;
@@ -172,7 +173,7 @@ CONFORMANCE_CASE(UserPage, MembersOfAGroupHaveTheirOwnPages, .rules = {rule::RDP
 
 CONFORMANCE_CASE(UserPage, PagesOfOtherTasksShowTheirEvents, .rules = {rule::RDP_011},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kQuietFork, Cap::kTasks,
-                           Cap::kGroups}) {
+                           Cap::kGroups, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   std::vector<std::unique_ptr<Child>> children;
   std::vector<Event> events;

@@ -13,20 +13,27 @@
 #include "stimulus/work/code.h"
 
 // Each piece: the loop, kLadder units in straight line, and the call that stops the worker.
-#define PMUCONF_WORK(NAME, LOOP, UNIT)     \
-  asm(".pushsection .text\n"               \
-      ".balign 64\n"                       \
-      ".globl pmuconf_work_" NAME "\n"     \
-      "pmuconf_work_" NAME ":\n"           \
-      "1: " LOOP "\n"                      \
-      "subs x9, x9, #1\n"                  \
-      "b.ne 1b\n"                          \
-      ".globl pmuconf_ladder_" NAME "\n"   \
-      "pmuconf_ladder_" NAME ":\n"         \
-      ".rept 64\n" UNIT "\n.endr\n"        \
-      "svc #0\n"                           \
-      "udf #0\n"                           \
-      "pmuconf_return_" NAME ": ret\n"     \
+#define PMUCONF_WORK(NAME, LOOP, UNIT) \
+  asm(".pushsection .text\n"           \
+      ".balign 64\n"                   \
+      ".globl pmuconf_work_" NAME      \
+      "\n"                             \
+      "pmuconf_work_" NAME             \
+      ":\n"                            \
+      "1: " LOOP                       \
+      "\n"                             \
+      "subs x9, x9, #1\n"              \
+      "b.ne 1b\n"                      \
+      ".globl pmuconf_ladder_" NAME    \
+      "\n"                             \
+      "pmuconf_ladder_" NAME           \
+      ":\n"                            \
+      ".rept 64\n" UNIT                \
+      "\n.endr\n"                      \
+      "svc #0\n"                       \
+      "udf #0\n"                       \
+      "pmuconf_return_" NAME           \
+      ": ret\n"                        \
       ".popsection")
 
 PMUCONF_WORK("instructions", "", "nop");

@@ -11,20 +11,27 @@
 #include "stimulus/work/code.h"
 
 // Each piece: the loop, kLadder units in straight line, and the call that stops the worker.
-#define PMUCONF_WORK(NAME, LOOP, UNIT)                         \
-  asm(".pushsection .text\n"                                   \
-      ".balign 64\n"                                           \
-      ".globl pmuconf_work_" NAME "\n"                         \
-      "pmuconf_work_" NAME ":\n"                               \
-      "1: " LOOP "\n"                                          \
-      "dec %rcx\n"                                             \
-      "jnz 1b\n"                                               \
-      ".globl pmuconf_ladder_" NAME "\n"                       \
-      "pmuconf_ladder_" NAME ":\n"                             \
-      ".rept 64\n" UNIT "\n.endr\n"                            \
-      "syscall\n"                                              \
-      "ud2\n"                                                  \
-      "pmuconf_return_" NAME ": ret\n"                         \
+#define PMUCONF_WORK(NAME, LOOP, UNIT) \
+  asm(".pushsection .text\n"           \
+      ".balign 64\n"                   \
+      ".globl pmuconf_work_" NAME      \
+      "\n"                             \
+      "pmuconf_work_" NAME             \
+      ":\n"                            \
+      "1: " LOOP                       \
+      "\n"                             \
+      "dec %rcx\n"                     \
+      "jnz 1b\n"                       \
+      ".globl pmuconf_ladder_" NAME    \
+      "\n"                             \
+      "pmuconf_ladder_" NAME           \
+      ":\n"                            \
+      ".rept 64\n" UNIT                \
+      "\n.endr\n"                      \
+      "syscall\n"                      \
+      "ud2\n"                          \
+      "pmuconf_return_" NAME           \
+      ": ret\n"                        \
       ".popsection")
 
 PMUCONF_WORK("instructions", "", "nop");

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stimulus/work/work.h"
 
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -15,6 +17,7 @@
 
 #include "stimulus/work/code.h"
 #include "system/broken.h"
+#include "system/cpu.h"
 
 namespace pmuconf {
 namespace {
@@ -76,6 +79,10 @@ std::optional<WorkPlan> PlanWork(WorkKind kind, std::uint64_t n) {
   return WorkPlan{in_loop / kLoopInstructions, kLadder};
 }
 
+std::uint64_t StepOfWork(std::uint64_t n, std::uint64_t extra) {
+  return std::max(n / kMostSteps, extra + 1);
+}
+
 Worker::Worker() : owner_(getpid()), pid_(fork()) {
   if (pid_ < 0) throw BrokenErrno("fork of the worker", errno);
   if (pid_ == 0) BecomeWorker();
@@ -100,9 +107,20 @@ void Worker::Run(WorkKind kind, std::uint64_t n, std::uint64_t extra) {
   if (!Mine()) throw Broken("the worker is a child of another process");
   if (n == 0) return;
   if (n <= extra) throw Broken("the worker cannot work that little: " + std::to_string(n));
-  FollowCallersCpus();
+  // The caller waits meanwhile. On its own CPU, nothing else runs: an emulator that counts the
+  // instructions of all CPUs in each (QEMU with -icount) stays exact.
+  PinTo(EventCpu());
+  const std::uint64_t step = in_steps_ ? StepOfWork(n, extra) : n;
+  while (n >= 2 * step) {
+    RunStep(kind, step, extra);
+    n -= step;
+  }
+  RunStep(kind, n, extra);
+}
+
+// A number of instructions that one command cannot execute, two commands can.
+void Worker::RunStep(WorkKind kind, std::uint64_t n, std::uint64_t extra) {
   if (const auto plan = PlanWork(kind, n - extra)) return Execute(kind, *plan);
-  // A number of instructions that one command cannot execute, two commands can.
   for (const std::uint64_t first : {1U, 2U}) {
     const auto plan = PlanWork(kind, n - extra - first - extra);
     if (!plan) continue;
@@ -138,14 +156,14 @@ void Worker::AwaitStop() const {
                    : "the worker died (status " + std::to_string(status) + ")");
 }
 
-void Worker::FollowCallersCpus() {
-  cpu_set_t wanted;
-  if (sched_getaffinity(0, sizeof(wanted), &wanted) != 0)
-    throw BrokenErrno("sched_getaffinity", errno);
-  if (CPU_EQUAL(&wanted, &cpus_)) return;
-  if (sched_setaffinity(pid_, sizeof(wanted), &wanted) != 0)
+void Worker::PinTo(int cpu) {
+  if (cpu == cpu_) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  if (sched_setaffinity(pid_, sizeof(set), &set) != 0)
     throw BrokenErrno("sched_setaffinity of the worker", errno);
-  cpus_ = wanted;
+  cpu_ = cpu;
 }
 
 bool Worker::Mine() const { return getpid() == owner_; }

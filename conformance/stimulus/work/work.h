@@ -9,7 +9,6 @@
 #ifndef PMUCONF_STIMULUS_WORK_WORK_H_
 #define PMUCONF_STIMULUS_WORK_WORK_H_
 
-#include <sched.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -35,6 +34,11 @@ inline constexpr unsigned kLadder = 64;
 // Returns the plan for `n` units. nullopt if one command cannot execute exactly that many.
 std::optional<WorkPlan> PlanWork(WorkKind kind, std::uint64_t n);
 
+// Returns the events of each command when `n` events are divided: as few as possible, in at most
+// about kMostSteps commands. Each command counts `extra` events beside its units.
+inline constexpr std::uint64_t kMostSteps = 2'000;
+std::uint64_t StepOfWork(std::uint64_t n, std::uint64_t extra);
+
 class Worker {
  public:
   // Forks the worker and waits until it is stopped. Throws Broken if that fails or if the processor
@@ -46,22 +50,28 @@ class Worker {
   pid_t pid() const { return pid_; }
   bool Mine() const;  // whether this process forked it
 
-  // Executes `n` units on the CPUs that the caller may use. `extra` is what the event counts of each
-  // command beside its units, and n > extra or n = 0. Returns when the worker is stopped again.
-  // Throws Broken if it dies, or if another process calls this.
+  // Executes `n` units on EventCpu(). `extra` is what the event counts of each command beside its
+  // units, and n > extra or n = 0. Returns when the worker is stopped again. Throws Broken if it
+  // dies, or if another process calls this.
   void Run(WorkKind kind, std::uint64_t n, std::uint64_t extra = 0);
+
+  // Divides the work of later Run()s into steps (StepOfWork()). The kernel runs between them,
+  // so each interrupt of an overflow comes before the next command.
+  void RunInSteps() { in_steps_ = true; }
 
   // Sets the registers for a plan. The worker executes it when it is continued.
   void Load(WorkKind kind, const WorkPlan& plan);
 
  private:
+  void RunStep(WorkKind kind, std::uint64_t n, std::uint64_t extra);
   void Execute(WorkKind kind, const WorkPlan& plan);
   void AwaitStop() const;
-  void FollowCallersCpus();
+  void PinTo(int cpu);
 
   pid_t owner_;  // the only process that can trace it
   pid_t pid_ = -1;
-  cpu_set_t cpus_ = {};
+  int cpu_ = -1;  // where it is pinned; -1: not pinned
+  bool in_steps_ = false;
 };
 
 // The worker of this process. StartWorker() forks it, once; its events replace those of the calling
