@@ -116,9 +116,7 @@ toml::table Read(std::string_view text, const std::string& path, const FindBase&
   toml::table base = Read(found->text, found->path, find_base, above);
   for (const std::string& what : without) {
     const std::string table = what.substr(0, what.find('.'));
-    // The VM runner also reads these two tables and does not support `without`. All their keys have
-    // defaults, so removal is not needed.
-    if (table == "target" || table == "vm" || !Remove(&base, what)) {
+    if (table == "target" || what == "vm" || !Remove(&base, what)) {
       root.Fail("without", "cannot take '" + what + "' out of " + found->path);
     }
   }
