@@ -13,6 +13,7 @@
 #include "harness/agent.h"
 #include "harness/case.h"
 #include "harness/executor.h"
+#include "harness/ground.h"
 #include "harness/kmsg.h"
 #include "harness/runner.h"
 #include "lies/liar.h"
@@ -292,6 +293,7 @@ int Run(Options options) {
   stream.partial = options.selection.partial();
   stream.selected = Select(options.selection, profile, Suite(), AllRules());
   LoadLayers(options, stream, target);  // reports an error in a file before the cases run
+  if (!drafted) PrintWarnings(CheckGround(target, options.pmu));  // a probe has checked it
   RunAll(options, target, &stream);
   return Finish(options, stream, target, profile,
                 "pmuconf run" + TargetArguments(options, drafted) + " --case ");

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "harness/ground.h"
 #include "target/probe.h"
 #include "target/target.h"
 
@@ -22,11 +23,14 @@ void Write(const std::string& path, const std::string& text) {
   if (!file) throw ConfigError(path + ": cannot be written");
 }
 
+// Also checks that no other user of the counters has falsified the experiments.
 std::string Draft(const ProbeOptions& options) {
   PmuFacts facts = ProbePmu(options.pmu);
   if (!options.name.empty()) facts.name = options.name;
   facts.slowness = options.slowness;
-  return WriteDraft(facts);
+  std::string draft = WriteDraft(facts);
+  PrintWarnings(CheckGround(Target::Parse(draft, "draft of " + options.pmu), options.pmu));
+  return draft;
 }
 
 }  // namespace
