@@ -15,6 +15,7 @@
 
 #include "perf/event.h"
 #include "perf/permission.h"
+#include "system/broken.h"
 #include "system/cpu.h"
 #include "system/hypervisor.h"
 #include "system/sysfs.h"
@@ -87,6 +88,22 @@ std::optional<Share> FindShortage(const Target& target) {
   return std::nullopt;
 }
 
+std::vector<std::string> Warnings(const Target& target) {
+  std::vector<std::string> warnings;
+  const std::vector<int> cpus = target.Cpus();
+  if (cpus.size() == 1 && !target.Claims(Cap::kSystemWide)) {
+    warnings.push_back("only CPU " + std::to_string(cpus.front()) + " of PMU " + target.device() +
+                       " is online: cases that need two are skipped");
+  }
+  const std::string scaling = ScalingWarning(target, cpus);
+  if (!scaling.empty()) warnings.push_back(scaling);
+  if (target.port_path().empty() && IsPmuOfProcessor(target.device()) && IsVirtual()) {
+    warnings.push_back("this machine is virtual: its hypervisor decides what PMU " +
+                       target.device() + " is, and may use its counters");
+  }
+  return warnings;
+}
+
 }  // namespace
 
 std::vector<std::string> ProcessesWithEvents(const std::string& proc) {
@@ -135,21 +152,17 @@ std::vector<std::string> CheckGround(Target target, const std::string& pmu) {
   if (WhyEventsDenied()) return warnings;
   try {
     target.Resolve(pmu);
-  } catch (const NoSuchPmu&) {
-    return warnings;
+    warnings = Warnings(target);
+    const bool watchdog = target.kind() == "core" && WatchdogIsOn();
+    const std::vector<std::string> processes = ProcessesWithEvents();
+    if (target.general() == 0 || (!watchdog && processes.empty())) return warnings;
+    const auto share = FindShortage(target);
+    const std::string in_use =
+        share ? InUseReason(target.device(), *share, watchdog, processes) : "";
+    if (!in_use.empty()) throw ConfigError(in_use);
+  } catch (const Broken&) {
+    // No such PMU, or sysfs of the PMU does not match the target file: the cases report that.
   }
-  const std::string scaling = ScalingWarning(target, target.Cpus());
-  if (!scaling.empty()) warnings.push_back(scaling);
-  if (target.port_path().empty() && IsPmuOfProcessor(target.device()) && IsVirtual()) {
-    warnings.push_back("this machine is virtual: its hypervisor decides what PMU " +
-                       target.device() + " is, and may use its counters");
-  }
-  const bool watchdog = target.kind() == "core" && WatchdogIsOn();
-  const std::vector<std::string> processes = ProcessesWithEvents();
-  if (target.general() == 0 || (!watchdog && processes.empty())) return warnings;
-  const auto share = FindShortage(target);
-  const std::string in_use = share ? InUseReason(target.device(), *share, watchdog, processes) : "";
-  if (!in_use.empty()) throw ConfigError(in_use);
   return warnings;
 }
 
