@@ -196,7 +196,9 @@ def _run(options: argparse.Namespace) -> int:
             f"--pmu goes only with --target {PROBE}, and names the PMU to draft a target for"
         )
     if options.like is not None and target != PROBE:
-        raise PmuvmError(f"--like goes only with --target {PROBE}, and names the machine to probe on")
+        raise PmuvmError(
+            f"--like goes only with --target {PROBE}, and names the machine to probe on"
+        )
     if target == PROBE:
         target = _draft(options)
     given = runs.Request(

@@ -23,8 +23,8 @@ struct Share {
   bool Short() const { return running_ns * 10 < enabled_ns * 9; }
 };
 
-// Returns the processes with perf events, except this one, as "perf (pid 123)". Of processes of
-// other users it sees only those that this user may inspect. `proc`: the path of procfs.
+// Returns the processes with perf events, except this one, as "perf (pid 123)". It omits processes
+// that this user may not inspect. `proc`: the path of procfs.
 std::vector<std::string> ProcessesWithEvents(const std::string& proc = "/proc");
 
 // Returns the reason why results would be no evidence, or "" if another user of counters is not

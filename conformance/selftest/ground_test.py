@@ -45,7 +45,7 @@ USERS = {
 
 @functools.cache
 def outputs() -> dict[str, guest.Done]:
-    """The output of pmuconf by condition, and that of `ls` for the draft beside another user."""
+    """The output of pmuconf by condition, and that of `ls` for the draft that must not exist."""
     files = image.with_program("perf")
     machine = runs.machine(kernel.find(KERNEL), suite.find_target("refpmu"), files=files)
     found = {}
@@ -74,7 +74,7 @@ def test_another_user_of_counters_is_one_line_and_status_2(name: str) -> None:
     assert "; perf (pid " in errors[0] and errors[0].endswith(") has perf events")
 
 
-def test_probe_beside_another_user_leaves_no_draft() -> None:
+def test_probe_with_another_user_leaves_no_draft() -> None:
     assert outputs()["draft"].status != 0
 
 

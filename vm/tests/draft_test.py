@@ -20,7 +20,10 @@ MACHINE = 'cpu = "Odd,pmu=on"\ncmdline = "one two=3"\nsmp = 1\nmemory_mb = 600\n
 
 @pytest.fixture(autouse=True)
 def stand_in(
-    fakes: pathlib.Path, cache: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    fakes: pathlib.Path,
+    cache: pathlib.Path,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The suite's targets are `yours`, with a module, and `odd`, whose PMU has another name."""
     monkeypatch.setenv("PMUCONF_BINARY", str(TESTS / "agents/pmuconf"))
@@ -47,7 +50,12 @@ def test_draft_has_the_machine_of_the_target_with_the_pmus_name(tmp_path: pathli
     module = module_file(tmp_path / "refpmu.ko", "refpmu")
     status, tables = probe(tmp_path, "--pmu", "yours", "--module", str(module))
     assert (status, tables["target"]["name"]) == (0, "yours")
-    machine = {"cpu": "Odd,pmu=on", "cmdline": "one two=3", "smp": 1, "memory_mb": 600}
+    machine: dict[str, Any] = {
+        "cpu": "Odd,pmu=on",
+        "cmdline": "one two=3",
+        "smp": 1,
+        "memory_mb": 600,
+    }
     assert tables["vm"] == {**machine, "module": "refpmu", "parameters": "a=1 b=2"}
 
 
