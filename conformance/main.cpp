@@ -6,8 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,6 +13,7 @@
 #include "harness/agent.h"
 #include "harness/case.h"
 #include "harness/executor.h"
+#include "harness/ground.h"
 #include "harness/kmsg.h"
 #include "harness/runner.h"
 #include "lies/liar.h"
@@ -23,13 +22,13 @@
 #include "report/explain_command.h"
 #include "report/formats.h"
 #include "report/layers.h"
+#include "report/probe_command.h"
 #include "report/progress.h"
 #include "report/select.h"
 #include "report/stream.h"
 #include "report/verdict.h"
 #include "scaffold/command.h"
 #include "system/context.h"
-#include "target/probe.h"
 #include "target/target_json.h"
 #include "target/target_of_process.h"
 #include "tools/repro/command.h"
@@ -53,6 +52,7 @@ struct Options {
   std::vector<std::string> layers;  // "kunit=FILE"
   std::string repro_command;
   std::string out;
+  ProbeOptions probe;
   ExplainOptions explain;
   WatchOptions watch;
   ReproOptions repro;
@@ -235,28 +235,6 @@ int Finish(const Options& options, const Stream& stream, const Target& target,
   return ExitStatus(report.verdict);
 }
 
-// A temporary file with a drafted target, which the processes of the cases read. The destructor
-// deletes it.
-class DraftFile {
- public:
-  explicit DraftFile(const std::string& text)
-      : path_(std::filesystem::temp_directory_path() / "pmuconf-draft-XXXXXX.toml") {
-    const int fd = mkstemps(path_.data(), 5);
-    if (fd < 0) throw ConfigError(path_ + ": cannot be created");
-    close(fd);
-    std::ofstream file(path_);
-    file << text;
-    file.close();
-    if (!file) throw ConfigError(path_ + ": cannot be written");
-  }
-  DraftFile(const DraftFile&) = delete;
-  ~DraftFile() { unlink(path_.c_str()); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 // Runs the selected cases. Kernel reports during the run become problems of the stream.
 void RunAll(const Options& options, const Target& target, Stream* stream) {
   std::optional<KernelLog> log;
@@ -295,7 +273,7 @@ int Run(Options options) {
     options.target = TargetForPmu(options.pmu);
     drafted = options.target.empty();
     if (drafted) {
-      draft.emplace(DraftTarget(options.pmu));
+      draft.emplace(options.pmu);
       options.target = draft->path();
       std::cout << "no built-in target is for PMU " << options.pmu
                 << ": uses the draft of a probe (pmuconf probe " << Quoted(options.pmu)
@@ -315,6 +293,7 @@ int Run(Options options) {
   stream.partial = options.selection.partial();
   stream.selected = Select(options.selection, profile, Suite(), AllRules());
   LoadLayers(options, stream, target);  // reports an error in a file before the cases run
+  if (!drafted) PrintWarnings(CheckGround(target, options.pmu));  // a probe has checked it
   RunAll(options, target, &stream);
   return Finish(options, stream, target, profile,
                 "pmuconf run" + TargetArguments(options, drafted) + " --case ");
@@ -329,20 +308,6 @@ int ReportStream(const Options& options) {
   const std::string repro_command = "make run KERNEL=" + stream.kernel + which + " CASE=";
   return Finish(options, stream, target, profile,
                 options.repro_command.empty() ? repro_command : options.repro_command);
-}
-
-int Probe(const Options& options) {
-  const std::string draft = DraftTarget(options.pmu);
-  if (options.out.empty()) {
-    std::cout << draft;
-    Flush();
-    return 0;
-  }
-  std::ofstream file(options.out);
-  file << draft;
-  file.close();
-  if (!file) throw ConfigError(options.out + ": cannot be written");
-  return 0;
 }
 
 // A program as text names its target; for a fuzzer's input, an option does.
@@ -410,9 +375,7 @@ int Main(int argc, char** argv) {
   add_lie(run);
   run->add_option("--out", options.out, "folder for results.json, results.ktap and junit.xml");
 
-  auto* const probe = app.add_subcommand("probe", "draft a target file for a PMU of this machine");
-  probe->add_option("pmu", options.pmu, "name of the PMU in sysfs")->required();
-  probe->add_option("--out", options.out, "file for the draft, instead of standard output");
+  auto* const probe = AddProbe(&app, &options.probe);
 
   auto* const watch =
       app.add_subcommand("watch", "check the callbacks of a PMU driver while it is in use");
@@ -472,7 +435,7 @@ int Main(int argc, char** argv) {
   if (list->parsed()) return List(options);
   if (described->parsed()) return DescribeTarget(options);
   if (run->parsed()) return Run(options);
-  if (probe->parsed()) return Probe(options);
+  if (probe->parsed()) return ProbeCommand(options.probe);
   if (watch->parsed()) return Watch(options.watch);
   if (repro->parsed()) return ReproOne(options);
   if (explain->parsed()) return Explain(options.explain);

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from . import arch, folder, guest, kernel, layers, module, once, runs, store, suite, sysroot
+from . import arch, draft, folder, guest, kernel, layers, module, once, runs, store, suite, sysroot
 from .errors import PmuvmError
 from .machine_options import MachineOptions
 
@@ -83,6 +83,7 @@ def parser() -> argparse.ArgumentParser:
         help=f"a name in conformance/targets, a file, {ALL}, or {PROBE}: a draft for --pmu",
     )
     run.add_argument("--pmu", default="", help="its name in sysfs")
+    _like_option(run)
     run.add_argument("--rule", default="", help="run only cases of this rule")
     run.add_argument("--case", default="", help="run only cases that match this glob")
     run.add_argument("--profile", default="", help="the profile to judge by")
@@ -112,10 +113,11 @@ def parser() -> argparse.ArgumentParser:
     _kernel_options(probe)
     MachineOptions.add_arguments(probe)
     probe.add_argument("--pmu", required=True, help="its name in sysfs")
+    _like_option(probe)
     probe.add_argument(
         "--module", type=pathlib.Path, help="its driver, if the kernel does not have it"
     )
-    probe.add_argument("--parameters", default="", help="parameters of the module")
+    probe.add_argument("--parameters", help="parameters of the module")
     probe.add_argument("--out", type=pathlib.Path, required=True)
     probe.set_defaults(command=_probe)
 
@@ -140,6 +142,14 @@ def _kernel_options(command: argparse.ArgumentParser, required: bool = True) -> 
         "--kernel", required=required, help="a name, or the path of a kernel image"
     )
     command.add_argument("--arch", default=arch.AMD64.name)
+
+
+def _like_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--like",
+        metavar="TARGET",
+        help="probe on the machine of this target; default: the target with the PMU's name, if any",
+    )
 
 
 def _host(options: argparse.Namespace, found: kernel.Kernel) -> once.Host:
@@ -185,15 +195,12 @@ def _run(options: argparse.Namespace) -> int:
         raise PmuvmError(
             f"--pmu goes only with --target {PROBE}, and names the PMU to draft a target for"
         )
-    if target == PROBE:
-        target = str(store.ROOT / "build" / PROBE / f"{options.pmu}.toml")
-        once.draft(
-            _host(options, kernel.find(options.kernel or DEFAULT_KERNEL, arch.find(options.arch))),
-            options.pmu,
-            _loaded(options.module, options.parameters or ""),
-            pathlib.Path(target),
+    if options.like is not None and target != PROBE:
+        raise PmuvmError(
+            f"--like goes only with --target {PROBE}, and names the machine to probe on"
         )
-        print(f"drafted: {target}", file=sys.stderr)
+    if target == PROBE:
+        target = _draft(options)
     given = runs.Request(
         target=target,
         kernel=options.kernel or DEFAULT_KERNEL,
@@ -224,17 +231,29 @@ def _compare(options: argparse.Namespace) -> int:
     return 1 if found else 0
 
 
-def _loaded(file: pathlib.Path | None, parameters: str) -> list[once.Loaded]:
-    if file is None:
-        return []
-    if not file.is_file():
-        raise PmuvmError(f"no module {file}")
-    return [once.Loaded(file, tuple(parameters.split()))]
+def _request(options: argparse.Namespace) -> draft.Request:
+    return draft.Request(
+        pmu=options.pmu,
+        kernel=options.kernel or DEFAULT_KERNEL,
+        arch=options.arch,
+        like=options.like,
+        module=options.module,
+        parameters=options.parameters,
+        machine=MachineOptions.of_arguments(options),
+    )
+
+
+def _draft(options: argparse.Namespace) -> str:
+    """Drafts the target of --pmu, and returns the path of its file."""
+    request = _request(options)
+    out = store.ROOT / "build" / PROBE / f"{request.name()}.toml"
+    draft.write(request, out)
+    print(f"drafted: {out}", file=sys.stderr)
+    return str(out)
 
 
 def _probe(options: argparse.Namespace) -> int:
-    modules = _loaded(options.module, options.parameters)
-    once.draft(_host(options, _kernel(options)), options.pmu, modules, options.out)
+    draft.write(_request(options), options.out)
     print(options.out)
     return 0
 

@@ -93,7 +93,9 @@ class MachineOptions:
             "cpu": self.cpu,
             "icount": self.icount,
             "cmdline": self.cmdline,
+            "accel": self.accel,
             "smp": self.cpus if self.cpus != qemu.Machine.cpus else None,
+            "memory_mb": self.memory_mb if self.memory_mb != qemu.Machine.memory_mb else None,
         }
         # These values have no quotes or backslashes, since Linux and QEMU do not accept them, so JSON strings are valid
         # TOML.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one program in a separate guest, or drafts the target file of a PMU there."""
+"""Runs one program in a separate guest."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import dataclasses
 import pathlib
 from collections.abc import Sequence
 
-from . import guest, image, kernel, module, store, suite
+from . import guest, image, kernel, module, suite
 from .errors import PmuvmError
 from .machine_options import MachineOptions, foreign_arch
-
-PROBE_S = 300
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,23 +71,3 @@ def run(
         raise PmuvmError(f"a module does not load: {refused}") from refused
     except guest.GuestLost as lost:
         raise PmuvmError(f"guest lost: {lost.cause}", details=lost.tail) from lost
-
-
-def draft(host: Host, pmu: str, modules: Sequence[Loaded], out: pathlib.Path) -> None:
-    """Runs `pmuconf probe` on the PMU in a guest, and writes the draft to the file `out`.
-
-    The draft also has the guest's machine, the module and its parameters.
-    """
-    done = run(host, modules, (), ["pmuconf", "probe", pmu], PROBE_S)
-    if done.status != 0:
-        raise PmuvmError(done.stderr.strip() or f"pmuconf probe {pmu}: status {done.status}")
-    table = host.table()
-    if modules:
-        first = modules[0]
-        table += f'module = "{module.name_of(first.path)}"\n'
-        if first.parameters:
-            table += f'parameters = "{" ".join(first.parameters)}"\n'
-    text = done.stdout + (f"\n[vm]\n{table}" if table else "")
-    with store.writing(out):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        store.write(out, text.encode())

@@ -94,10 +94,9 @@ def run_target(request: Request) -> int:
     target = suite.find_target(request.target)
     if request.parameters is not None:
         target = dataclasses.replace(target, parameters=tuple(request.parameters.split()))
-    if target.arch not in (None, request.arch):
-        raise PmuvmError(f"the target {target.name} needs guests with ARCH={target.arch}")
+    check_arch(target, request.arch)
     cases = suite.cases(target, request.selection)
-    found = kernel.find(_kernel(request, target), arch.find(request.arch))
+    found = kernel.find(kernel_of(request.kernel, target), arch.find(request.arch))
     target = dataclasses.replace(target, machine=request.machine.over(target.machine))
     # Booting is cheap compared with the whole catalogue, and isolated cases use a snapshot of their own.
     boot = request.boot or request.isolate or not request.selection.partial
@@ -155,11 +154,17 @@ def run_target(request: Request) -> int:
     return suite.report(stream, target, request.selection, out, again, joined)
 
 
-def _kernel(request: Request, target: suite.Target) -> str:
-    """The requested kernel. If the request is a series, the kernel of the target's kind."""
-    if target.kind is None or request.kernel not in kernel.known():
-        return request.kernel
-    name = f"{request.kernel}-{target.kind}"
+def check_arch(target: suite.Target, of: str) -> None:
+    """PmuvmError if guests of the architecture `of` do not have the target's PMU."""
+    if target.arch not in (None, of):
+        raise PmuvmError(f"the target {target.name} needs guests with ARCH={target.arch}")
+
+
+def kernel_of(requested: str, target: suite.Target) -> str:
+    """The name of the requested kernel. If the request is a series, the kernel of the target's kind."""
+    if target.kind is None or requested not in kernel.known():
+        return requested
+    name = f"{requested}-{target.kind}"
     if name not in kernel.built_known():
         raise PmuvmError(f"{target.path}: vm.kernel: there is no kernel {name}")
     return name
@@ -233,7 +238,7 @@ def machine(
 
     `files`: path in the guest to path on the host. `cmdline`: more words for the kernel.
     """
-    return _machine(found, target, _modules(found, target, driver), files, cmdline)
+    return _machine(found, target, modules_of(found, target, driver), files, cmdline)
 
 
 def plan(
@@ -267,7 +272,7 @@ def _named(
     """The modules of a target by their file names in a guest. The first one is loaded."""
     if given is not None and not given.is_file():
         raise PmuvmError(f"no module {given}")
-    modules = _modules(found, target, store.ROOT / "driver") if given is None else (given,)
+    modules = modules_of(found, target) if given is None else (given,)
     return module.guest_files(modules, found)
 
 
@@ -377,9 +382,10 @@ def pass_module(behind: session.Plan, built: pathlib.Path) -> session.Plan:
     return dataclasses.replace(behind, machine=machine, module=built.name)
 
 
-def _modules(
-    found: kernel.Kernel, target: suite.Target, driver: pathlib.Path
+def modules_of(
+    found: kernel.Kernel, target: suite.Target, driver: pathlib.Path = store.ROOT / "driver"
 ) -> tuple[pathlib.Path, ...]:
+    """The module of a target, built from `driver`; none if the kernel has the PMU or builds no modules."""
     if target.module is None or found.build is None:
         return ()
     return (module.build(found, driver, module.default_out(found), target.module),)

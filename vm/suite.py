@@ -128,15 +128,15 @@ def _program(path: pathlib.Path, preset: str) -> pathlib.Path:
     return path
 
 
-def find_target(name: str) -> Target:
-    """The target called `name`, or the one in the file at that path."""
+def find_target(name: str, variable: str = "TARGET") -> Target:
+    """The target called `name`, or the one in the file at that path. `variable` has the name, for the error message."""
     path = TARGETS / f"{name}.toml"
     if "/" in name or not path.is_file():
         path = pathlib.Path(name)
         if not name.endswith(".toml") or not path.is_file():
             known = ", ".join(sorted(p.stem for p in TARGETS.glob("*.toml")))
             raise PmuvmError(
-                f"unknown TARGET '{name}'; known: {known}, or the path of a target's .toml"
+                f"unknown {variable} '{name}'; known: {known}, or the path of a target's .toml"
             )
     path = path.resolve()
     return _read_target(path, path.stat().st_mtime_ns, binary().stat().st_mtime_ns)

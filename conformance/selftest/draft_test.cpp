@@ -29,9 +29,9 @@ PmuFacts Facts() {
   facts.precise = {2, 0, "the highest"};
   facts.branches = {0, EOPNOTSUPP, "refused"};
   facts.exclusive_formats = {"a", "b"};
-  facts.events = {{"cycles", {}, 5, true, "cpu-cycles", "counted 1"},
-                  {"config-7", 7, 4, false, "", "counted 0"},
-                  {"ref-cycles", {}, 1, true, "ref-cycles", "counted 1"}};
+  facts.events = {{"cycles", {}, 5, true, "cpu-cycles", "counted 1", "none", {}},
+                  {"config-7", 7, 4, false, "", "counted 0", "none", {}},
+                  {"ref-cycles", {}, 1, true, "ref-cycles", "counted 1", "none", {}}};
   facts.skipped = {"odd: 2 fit into a group"};
   return facts;
 }
@@ -65,6 +65,17 @@ TEST(Draft, StatesRefusals) {
   EXPECT_EQ(target.refusal("task"), EINVAL);
   EXPECT_EQ(target.refusal("clock"), EINVAL);
   EXPECT_EQ(target.refusal("exclude_idle"), EOPNOTSUPP);
+}
+
+TEST(Draft, HasTheRequestedNameAndSlowness) {
+  PmuFacts facts = Facts();
+  facts.name = "other";
+  facts.slowness = 2.5;
+  const Target target = Target::Parse(WriteDraft(facts), "draft");
+  EXPECT_EQ(target.name(), "other");
+  EXPECT_EQ(target.match(), "toy");
+  EXPECT_EQ(target.slowness(), 2.5);
+  EXPECT_EQ(Target::Parse(WriteDraft(Facts()), "draft").name(), "toy");
 }
 
 TEST(Draft, EachLineHasComment) {

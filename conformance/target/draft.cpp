@@ -139,10 +139,15 @@ std::string WriteDraft(const PmuFacts& facts) {
   out.Comment("Drafted by pmuconf probe " + facts.device + ": each line says how it was found.");
   out.Comment("Read it, correct what the hardware's manual knows better, and delete this line.");
   out.Table("[target]");
-  out.Line("name", Quoted(facts.device), "what reports call it");
+  out.Line("name", Quoted(facts.name.empty() ? facts.device : facts.name), "what reports call it");
   out.Line("match", Quoted(facts.device),
            "its folder below /sys/bus/event_source/devices; type " + std::to_string(facts.type));
   out.Line("kind", Quoted(facts.kind), facts.kind_how);
+  if (facts.slowness != 1.0) {
+    std::ostringstream factor;
+    factor << facts.slowness;
+    out.Line("slowness", factor.str(), "as requested");
+  }
   if (facts.kind == "trace") {
     out.Table("[trace]");
     out.Line("record", "1", "bytes of a record: unknown; 1 claims nothing");
@@ -155,7 +160,5 @@ std::string WriteDraft(const PmuFacts& facts) {
   WriteEvents(facts, &out);
   return out.Text();
 }
-
-std::string DraftTarget(const std::string& pmu) { return WriteDraft(ProbePmu(pmu)); }
 
 }  // namespace pmuconf

@@ -38,6 +38,8 @@ struct EventFacts {
 // The facts about a PMU, from sysfs and from experiments.
 struct PmuFacts {
   std::string device;
+  std::string name;       // of the target; empty: that of the device
+  double slowness = 1.0;  // factor for the deadlines of the cases
   std::uint32_t type = 0;
   std::string kind;
   std::string kind_how;
@@ -60,9 +62,6 @@ PmuFacts ProbePmu(const std::string& pmu);
 
 // Writes the facts as a valid target file, with a comment on each line.
 std::string WriteDraft(const PmuFacts& facts);
-
-// Returns WriteDraft(ProbePmu(pmu)).
-std::string DraftTarget(const std::string& pmu);
 
 }  // namespace pmuconf
 

@@ -15,6 +15,7 @@
 #include "system/broken.h"
 #include "system/context.h"
 #include "system/cpu.h"
+#include "system/hypervisor.h"
 #include "system/sysfs.h"
 #include "system/tracefs.h"
 #include "target/processor.h"
@@ -29,7 +30,7 @@ std::string Find(const std::string& pattern) {
   for (const std::string& device : ListFolder(kEventSource)) {
     if (fnmatch(pattern.c_str(), device.c_str(), 0) == 0) return device;
   }
-  throw NoSuchPmu("no PMU matches '" + pattern + "' in " + kEventSource);
+  throw NoSuchPmu("no PMU matches '" + pattern + "' in " + kEventSource + HypervisorHint(pattern));
 }
 
 // Makes the worker of this process cause `n` events.
@@ -91,7 +92,7 @@ std::uint32_t TypeOfPmu(const std::string& name) {
   std::string known;
   for (const std::string& there : ListFolder(kEventSource)) known += " " + there;
   throw ConfigError("no PMU '" + name + "' in " + kEventSource +
-                    " (PMUs:" + (known.empty() ? " none" : known) + ")");
+                    " (PMUs:" + (known.empty() ? " none" : known) + ")" + HypervisorHint(name));
 }
 
 void Target::Resolve(const std::string& pmu) {

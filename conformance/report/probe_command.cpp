@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes drafts to files.
+#include "report/probe_command.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "harness/ground.h"
+#include "target/probe.h"
+#include "target/target.h"
+
+namespace pmuconf {
+namespace {
+
+void Write(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) throw ConfigError(path + ": cannot be written");
+}
+
+// Also checks that no other user of the counters has falsified the experiments.
+std::string Draft(const ProbeOptions& options) {
+  PmuFacts facts = ProbePmu(options.pmu);
+  if (!options.name.empty()) facts.name = options.name;
+  facts.slowness = options.slowness;
+  std::string draft = WriteDraft(facts);
+  PrintWarnings(CheckGround(Target::Parse(draft, "draft of " + options.pmu), options.pmu));
+  return draft;
+}
+
+}  // namespace
+
+CLI::App* AddProbe(CLI::App* program, ProbeOptions* options) {
+  auto* const probe =
+      program->add_subcommand("probe", "draft a target file for a PMU of this machine");
+  probe->add_option("pmu", options->pmu, "name of the PMU in sysfs")->required();
+  probe->add_option("--name", options->name, "name of the target, instead of the PMU's")
+      ->check([](const std::string& name) {
+        const bool plain = name.find_first_of("\"\\\n") == std::string::npos;
+        return plain && !name.empty() ? "" : "must not be empty, or have quotes or backslashes";
+      });
+  probe->add_option("--slowness", options->slowness, "factor for the deadline of each case")
+      ->check(CLI::PositiveNumber);
+  probe->add_option("--out", options->out, "file for the draft, instead of standard output");
+  return probe;
+}
+
+int ProbeCommand(const ProbeOptions& options) {
+  const std::string draft = Draft(options);
+  if (!options.out.empty()) {
+    Write(options.out, draft);
+    return 0;
+  }
+  std::cout << draft << std::flush;
+  if (!std::cout) throw ConfigError("standard output cannot be written");
+  return 0;
+}
+
+DraftFile::DraftFile(const std::string& pmu) {
+  ProbeOptions options;
+  options.pmu = pmu;
+  const std::string text = Draft(options);
+  path_ = std::filesystem::temp_directory_path() / "pmuconf-draft-XXXXXX.toml";
+  const int fd = mkstemps(path_.data(), 5);
+  if (fd < 0) throw ConfigError(path_ + ": cannot be created");
+  close(fd);
+  Write(path_, text);
+}
+
+DraftFile::~DraftFile() { unlink(path_.c_str()); }
+
+}  // namespace pmuconf
