@@ -30,6 +30,7 @@
 #include "scaffold/command.h"
 #include "system/context.h"
 #include "target/probe.h"
+#include "target/probe/command.h"
 #include "target/target_json.h"
 #include "target/target_of_process.h"
 #include "tools/repro/command.h"
@@ -53,6 +54,7 @@ struct Options {
   std::vector<std::string> layers;  // "kunit=FILE"
   std::string repro_command;
   std::string out;
+  ProbeOptions probe;
   ExplainOptions explain;
   WatchOptions watch;
   ReproOptions repro;
@@ -331,20 +333,6 @@ int ReportStream(const Options& options) {
                 options.repro_command.empty() ? repro_command : options.repro_command);
 }
 
-int Probe(const Options& options) {
-  const std::string draft = DraftTarget(options.pmu);
-  if (options.out.empty()) {
-    std::cout << draft;
-    Flush();
-    return 0;
-  }
-  std::ofstream file(options.out);
-  file << draft;
-  file.close();
-  if (!file) throw ConfigError(options.out + ": cannot be written");
-  return 0;
-}
-
 // A program as text names its target; for a fuzzer's input, an option does.
 int ReproOne(const Options& options) {
   const Program program = LoadProgram(options.repro.file, options.repro.target);
@@ -410,9 +398,7 @@ int Main(int argc, char** argv) {
   add_lie(run);
   run->add_option("--out", options.out, "folder for results.json, results.ktap and junit.xml");
 
-  auto* const probe = app.add_subcommand("probe", "draft a target file for a PMU of this machine");
-  probe->add_option("pmu", options.pmu, "name of the PMU in sysfs")->required();
-  probe->add_option("--out", options.out, "file for the draft, instead of standard output");
+  auto* const probe = AddProbe(&app, &options.probe);
 
   auto* const watch =
       app.add_subcommand("watch", "check the callbacks of a PMU driver while it is in use");
@@ -472,7 +458,7 @@ int Main(int argc, char** argv) {
   if (list->parsed()) return List(options);
   if (described->parsed()) return DescribeTarget(options);
   if (run->parsed()) return Run(options);
-  if (probe->parsed()) return Probe(options);
+  if (probe->parsed()) return Probe(options.probe);
   if (watch->parsed()) return Watch(options.watch);
   if (repro->parsed()) return ReproOne(options);
   if (explain->parsed()) return Explain(options.explain);

@@ -35,6 +35,10 @@ inline constexpr unsigned kLadder = 64;
 // Returns the plan for `n` units. nullopt if one command cannot execute exactly that many.
 std::optional<WorkPlan> PlanWork(WorkKind kind, std::uint64_t n);
 
+// Returns the address of unit `unit` of the straight line code, 0 to kLadder. The last one is that
+// of the system call. 0 on an unsupported processor.
+std::uint64_t LadderAddress(WorkKind kind, unsigned unit);
+
 class Worker {
  public:
   // Forks the worker and waits until it is stopped. Throws Broken if that fails or if the processor
