@@ -87,7 +87,8 @@ std::string WhyUnbounded(const Spans& spans) {
   os.precision(3);
   if (last == 0.0) {
     os << "it counts nothing of the longest work";
-  } else if (std::abs(times(*spans.begin()) / last - 1.0) < kMostRel) {
+  } else if (std::abs(last - 1.0) > kMostRel &&
+             std::abs(times(*spans.begin()) / last - 1.0) < kMostRel) {
     os << "it counts " << last << " times as much";
   } else {
     os << "no bound from the shorter work holds for the longest";

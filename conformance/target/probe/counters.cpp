@@ -188,7 +188,7 @@ class Constraints {
                                       [&name = name](const auto& e) { return e.name == name; });
       if (agrees) {
         event->counters |= classes_[number].set;
-        event->counters_how += ", and shares counters with other events; the numbers are a model";
+        event->counters_how += ": some counters; their numbers are a model of all groups tried";
         event->counters_sure = Sure::kGuess;
       } else {
         facts_.omitted.emplace_back(
