@@ -61,6 +61,16 @@ TEST(Calibration, LongestWorkBeyondTheBoundHasNone) {
   EXPECT_THAT(found.text, EndsWith("; no bound from the shorter work holds for the longest"));
 }
 
+TEST(Calibration, DeviationBeyondATenthHasNoBound) {
+  EXPECT_EQ(Instructions({{303, 303}, {3'003, 4'003}, {30'003, 39'000}}).bound, std::nullopt);
+  EXPECT_EQ(Instructions({{303, 334}, {3'003, 3'033}, {30'003, 30'203}}).bound, std::nullopt);
+}
+
+TEST(Calibration, MoreThanAThousandExtraEventsAreNotExact) {
+  EXPECT_EQ(Instructions({{101, 1'101}, {1'001, 2'001}}).extra, 1'000U);
+  EXPECT_EQ(Instructions({{101, 1'102}, {1'001, 2'002}}).extra, std::nullopt);
+}
+
 TEST(Calibration, OtherSlopeHasNoBound) {
   const Calibration found = Instructions({{303, 2'424}, {3'003, 24'024}, {30'003, 240'024}});
   EXPECT_EQ(found.extra, std::nullopt);

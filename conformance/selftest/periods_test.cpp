@@ -25,9 +25,8 @@ TEST(Periods, ShortestAcceptedIsExact) {
 TEST(Periods, LongestAcceptedIsExact) {
   const std::uint64_t most = ~0ULL >> 1;
   for (const std::uint64_t limit : {std::uint64_t{100'003}, std::uint64_t{0xffff'ffff}, most}) {
-    EXPECT_EQ(
-        LongestAccepted(100'003, most, [&](std::uint64_t period) { return period <= limit; }),
-        limit);
+    EXPECT_EQ(LongestAccepted(100'003, most, [&](std::uint64_t period) { return period <= limit; }),
+              limit);
   }
 }
 

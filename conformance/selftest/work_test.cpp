@@ -32,7 +32,7 @@ std::uint64_t Steps(Worker& worker, WorkKind kind, const WorkPlan& plan) {
   return 0;
 }
 
-// Returns the address at which the stopped worker goes on, from its status in /proc.
+// Returns the address at which the stopped worker will continue, from its status in /proc.
 std::uint64_t AddressOf(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/syscall");
   std::string line((std::istreambuf_iterator<char>(file)), {});

@@ -66,13 +66,12 @@ std::optional<Accuracy> BoundOf(const Spans& spans) {
   const auto [longest, last] = deviations[2];
   const std::uint64_t abs = std::max(deviations[0].second, deviations[1].second);
   if (last <= abs && abs <= kMostAbs) return Accuracy{abs, 0.0};
-  const auto fraction = static_cast<double>(deviations[1].second) /
-                        static_cast<double>(deviations[1].first);
+  const auto fraction =
+      static_cast<double>(deviations[1].second) / static_cast<double>(deviations[1].first);
   const double rel = std::ceil(fraction * 10'000) / 10'000;
   const std::uint64_t shortest = deviations[0].second;
   if (shortest > kMostAbs || rel > kMostRel || rel <= 0.0) return std::nullopt;
-  const auto allowed =
-      std::max(static_cast<double>(shortest), rel * static_cast<double>(longest));
+  const auto allowed = std::max(static_cast<double>(shortest), rel * static_cast<double>(longest));
   if (static_cast<double>(last) > allowed) return std::nullopt;
   return Accuracy{shortest, rel};
 }
@@ -171,8 +170,8 @@ Calibration Combine(WorkKind kind, const std::vector<WorkCount>& counts) {
 
 std::string WhyDifferent(const CompanyCounts& counts) {
   const std::uint64_t want = counts.length + counts.extra;
-  for (const auto& [what, values] : {std::pair("a group", &counts.group),
-                                     std::pair("one of two tasks", &counts.tasks)}) {
+  for (const auto& [what, values] :
+       {std::pair("a group", &counts.group), std::pair("one of two tasks", &counts.tasks)}) {
     for (const std::uint64_t value : *values) {
       if (value == want) continue;
       return "in " + std::string(what) + " it counted " + std::to_string(value) + " instead of " +

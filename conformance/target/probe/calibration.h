@@ -38,9 +38,9 @@ Calibration Combine(WorkKind kind, const std::vector<WorkCount>& counts);
 // The counts of one command of `length` units by the same event in different company.
 struct CompanyCounts {
   std::uint64_t length = 0;
-  std::uint64_t extra = 0;            // of each command
-  std::vector<std::uint64_t> group;   // leader and sibling; empty if two do not fit into a group
-  std::vector<std::uint64_t> tasks;   // of two workers that executed one command each
+  std::uint64_t extra = 0;           // of each command
+  std::vector<std::uint64_t> group;  // leader and sibling; empty if two do not fit into a group
+  std::vector<std::uint64_t> tasks;  // of two workers that executed one command each
 };
 // Returns "" if the event counts as it does alone, or else the difference.
 std::string WhyDifferent(const CompanyCounts& counts);

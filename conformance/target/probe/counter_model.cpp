@@ -104,9 +104,8 @@ unsigned PredictFitting(const std::vector<std::uint64_t>& sets) {
 unsigned MostFrequent(const std::vector<unsigned>& numbers) {
   std::map<unsigned, unsigned> votes;
   for (const unsigned number : numbers) ++votes[number];
-  const auto most =
-      std::max_element(votes.begin(), votes.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::max_element(
+      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == votes.end() ? 0 : most->first;
 }
 

@@ -58,9 +58,9 @@ class Constraints {
     }
     facts_.events = std::move(known);
     Verify();
-    facts_.fixed = {fixed_.size(), 0,
-                    "so many more events fit into a group with " + std::to_string(general_) +
-                        " others"};
+    facts_.fixed = {
+        fixed_.size(), 0,
+        "so many more events fit into a group with " + std::to_string(general_) + " others"};
   }
 
  private:
@@ -192,7 +192,8 @@ class Constraints {
         event->counters_sure = Sure::kGuess;
       } else {
         facts_.omitted.emplace_back(
-            name, event->counters_how + ": the model of its counters does not explain larger groups");
+            name,
+            event->counters_how + ": the model of its counters does not explain larger groups");
         facts_.events.erase(event);
       }
     }

@@ -102,8 +102,7 @@ void FindGenericNames(const ProbedPmu& pmu, PmuFacts* facts) {
       if (!AnyOf(event.name, generic.in_sysfs)) continue;
       EventSpec spec;
       spec.type = PERF_TYPE_HARDWARE;
-      spec.config =
-          generic.config | static_cast<std::uint64_t>(facts->type) << PERF_PMU_TYPE_SHIFT;
+      spec.config = generic.config | static_cast<std::uint64_t>(facts->type) << PERF_PMU_TYPE_SHIFT;
       if (pmu.Open(spec).ok()) event.generic = generic.name;
     }
   }

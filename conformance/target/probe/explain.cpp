@@ -96,8 +96,7 @@ std::string ExplainDraft(const PmuFacts& facts) {
 std::string ExplainDraftAsJson(const PmuFacts& facts) {
   auto lines = nlohmann::ordered_json::array();
   for (const Row& row : Rows(facts)) {
-    lines.push_back(
-        {{"key", row.key}, {"value", row.value}, {"sure", row.sure}, {"how", row.how}});
+    lines.push_back({{"key", row.key}, {"value", row.value}, {"sure", row.sure}, {"how", row.how}});
   }
   const nlohmann::ordered_json json = {{"pmu", facts.device}, {"lines", lines}};
   return json.dump(1) + "\n";

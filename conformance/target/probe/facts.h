@@ -74,7 +74,7 @@ struct PmuFacts {
   bool filters = false;
   std::vector<std::string> exclusive_formats;
   std::vector<EventFacts> events;
-  std::string names_how = "of sysfs";                       // the source of the events' names
+  std::string names_how = "of sysfs";                        // the source of the events' names
   std::vector<std::pair<std::string, std::string>> omitted;  // omitted events, with the reason
   std::vector<Note> sampling_notes;
   std::vector<Note> feature_notes;

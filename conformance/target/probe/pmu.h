@@ -28,7 +28,7 @@ class ProbedPmu {
 
   // Opens an event of this task, or on the CPU of an uncore PMU. Disabled by default.
   OpenResult Open(const EventSpec& spec, OpenOptions options = {}, int group_fd = -1) const;
-  // Opens an event where `options` say, without the records that cases keep of each open.
+  // Opens an event where `options` specify, without the records that cases keep of each open.
   static OpenResult OpenAt(const EventSpec& spec, const OpenOptions& options);
 
   Finding Try(const EventSpec& spec, const OpenOptions& options, const std::string& what) const;

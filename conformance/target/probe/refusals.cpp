@@ -89,9 +89,9 @@ class Refusals {
 }  // namespace
 
 void FindSupport(const ProbedPmu& pmu, PmuFacts* facts) {
-  facts->sampling = pmu.TryAny(facts->events,
-                               {.sample_period = kProbePeriod, .sample_type = PERF_SAMPLE_IP},
-                               "sample_period = " + std::to_string(kProbePeriod));
+  facts->sampling =
+      pmu.TryAny(facts->events, {.sample_period = kProbePeriod, .sample_type = PERF_SAMPLE_IP},
+                 "sample_period = " + std::to_string(kProbePeriod));
   facts->task = pmu.TryTask(facts->events, "an event of a task");
   facts->exclude_user = pmu.TryAny(facts->events, {.exclude_user = true}, "exclude_user");
   facts->exclude_kernel = pmu.TryAny(facts->events, {.exclude_kernel = true}, "exclude_kernel");

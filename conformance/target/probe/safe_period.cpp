@@ -158,8 +158,7 @@ void FindSafePeriod(PmuFacts* facts) {
       std::find_if(facts->events.begin(), facts->events.end(),
                    [](const EventFacts& e) { return e.stimulus == "work" && e.work.extra; });
   if (event == facts->events.end()) return;
-  SafePeriod experiment(*event);
-  const std::vector<PeriodTrial> trials = experiment.Try(shortest);
+  const std::vector<PeriodTrial> trials = SafePeriod(*event).Try(shortest);
   facts->min_period = ChoosePeriod(shortest, trials);
   if (shortest != facts->min_period.value) {
     facts->sampling_notes.push_back(
@@ -167,7 +166,8 @@ void FindSafePeriod(PmuFacts* facts) {
          "not min_period, which is the shortest that a program may use without harm"});
   }
   if (event->work.kind != WorkKind::kInstructions || facts->min_period.value > kSkidPeriod) return;
-  const std::vector<std::uint64_t> late = experiment.Skid();
+  // A new worker: the last trial may have killed the other one.
+  const std::vector<std::uint64_t> late = SafePeriod(*event).Skid();
   facts->sampling_notes.push_back(
       {"skid", SkidText(late),
        "the address in " + std::to_string(late.size()) + " of " + std::to_string(kSkidSamples) +

@@ -69,9 +69,9 @@ void FindBranches(const ProbedPmu& pmu, PmuFacts* facts) {
 }  // namespace
 
 void FindSampling(const ProbedPmu& pmu, PmuFacts* facts) {
-  facts->frequency = pmu.TryAny(
-      facts->events, {.sample_freq = kFrequency_hz, .sample_type = PERF_SAMPLE_IP},
-      "sample_freq = " + std::to_string(kFrequency_hz));
+  facts->frequency =
+      pmu.TryAny(facts->events, {.sample_freq = kFrequency_hz, .sample_type = PERF_SAMPLE_IP},
+                 "sample_freq = " + std::to_string(kFrequency_hz));
   FindPeriods(pmu, facts);
   FindPrecision(pmu, facts);
   FindBranches(pmu, facts);

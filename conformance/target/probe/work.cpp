@@ -9,17 +9,16 @@
 namespace pmuconf {
 
 // One exact event is enough, and all work is instructions: two such events would not be
-// independent. Cases use an event with a bound only beside an exact one.
+// independent. Cases use an event with a bound only if there is an exact one too.
 void FindWork(const ProbedPmu& pmu, PmuFacts* facts) {
   if (pmu.per_cpu() || !facts->limited()) return;
   EventFacts* best = nullptr;
   for (EventFacts& event : facts->events) {
     if (event.stimulus != "none") continue;
     event.work = Calibrate([&](pid_t worker, int group_fd) {
-      return ProbedPmu::OpenAt(event.spec, {.pid = worker,
-                                            .group_fd = group_fd,
-                                            .disabled = group_fd < 0,
-                                            .exclude_kernel = true});
+      return ProbedPmu::OpenAt(
+          event.spec,
+          {.pid = worker, .group_fd = group_fd, .disabled = group_fd < 0, .exclude_kernel = true});
     });
     if (event.work.extra && (best == nullptr || event.fit > best->fit)) best = &event;
   }
