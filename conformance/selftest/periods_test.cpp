@@ -71,6 +71,12 @@ TEST(Periods, ShortestThatOpensIsChosenIfAllAreSafe) {
             "none, and took 1.5 times as long");
 }
 
+TEST(Periods, LastTrialIsChosenIfTheNextPeriodDoesNotOpen) {
+  const Finding found = ChoosePeriod(1, {Trial(8), Trial(4)});
+  EXPECT_EQ(found.value, 4U);
+  EXPECT_THAT(found.how, HasSubstr("the shortest tried one that opens for the event with work"));
+}
+
 TEST(Periods, LastSafeOneIsChosenBeforeTheFirstHarm) {
   const Finding found = ChoosePeriod(1, {Trial(8), Trial(4), Trial(2, 5'000)});
   EXPECT_EQ(found.value, 4U);

@@ -15,6 +15,7 @@ constexpr int kRounds = 5;
 constexpr std::uint64_t kCommands = 3;  // as many as Stimulus.CountEqualsStimulus gives at least
 // Odd numbers: one command executes exactly that many instructions.
 constexpr std::uint64_t kLengths[] = {101, 1'001, 10'001};
+constexpr std::uint64_t kLongLength = 50'000'001;  // at least 10 ms, several timer interrupts
 constexpr std::uint64_t kMostExtra = 1'000;
 constexpr std::uint64_t kMostAbs = 30;  // a tenth of the shortest length
 constexpr double kMostRel = 0.1;
@@ -124,6 +125,16 @@ std::vector<WorkCount> Measure(WorkKind kind, Worker& worker, const OpenWork& op
   return counts;
 }
 
+// Counts one long command. `length` of the result is 0 if the event does not open.
+WorkCount MeasureLong(WorkKind kind, Worker& worker, const OpenWork& open) {
+  const OpenResult opened = open(worker.pid(), -1);
+  if (!opened.ok()) return {};
+  opened.event.Enable();
+  worker.Run(kind, kLongLength);
+  opened.event.Disable();
+  return {kLongLength, opened.event.Read().value};
+}
+
 // Counts one command as leader and sibling of a group, and one command each of two workers.
 CompanyCounts MeasureInCompany(const Calibration& found, Worker& worker, const OpenWork& open) {
   CompanyCounts counts = {kLengths[1], *found.extra, {}, {}};
@@ -168,6 +179,21 @@ Calibration Combine(WorkKind kind, const std::vector<WorkCount>& counts) {
   return found;
 }
 
+Calibration AfterLongCommand(Calibration found, const WorkCount& counted) {
+  if (!found.extra || counted.length == 0) return found;
+  const std::uint64_t deviation = Difference(counted.count, counted.length + *found.extra);
+  const std::string what =
+      std::to_string(counted.count) + " in one command of " + std::to_string(counted.length);
+  if (deviation == 0) {
+    found.text += "; " + what;
+    return found;
+  }
+  found.text += "; but " + what + ": interrupts may add events";
+  if (deviation <= kMostAbs && *found.extra == 0) found.bound = Accuracy{deviation, 0.0};
+  found.extra = std::nullopt;
+  return found;
+}
+
 std::string WhyDifferent(const CompanyCounts& counts) {
   const std::uint64_t want = counts.length + counts.extra;
   for (const auto& [what, values] :
@@ -187,6 +213,7 @@ Calibration Calibrate(const OpenWork& open) {
   std::optional<Calibration> bounded;
   for (const WorkKind kind : kKinds) {
     Calibration found = Combine(kind, Measure(kind, worker, open));
+    if (found.extra) found = AfterLongCommand(found, MeasureLong(kind, worker, open));
     if (found.extra) {
       const CompanyCounts counts = MeasureInCompany(found, worker, open);
       const std::string why = WhyDifferent(counts);

@@ -35,6 +35,10 @@ struct Calibration {
 // each command. Otherwise the shorter lengths give a bound, which the longest one must not exceed.
 Calibration Combine(WorkKind kind, const std::vector<WorkCount>& counts);
 
+// Returns an exact calibration after one more command, which takes so long that interrupts hit the
+// worker. If it counted another number, the event is not exact: the deviation is its bound.
+Calibration AfterLongCommand(Calibration found, const WorkCount& counted);
+
 // The counts of one command of `length` units by the same event in different company.
 struct CompanyCounts {
   std::uint64_t length = 0;
@@ -48,9 +52,9 @@ std::string WhyDifferent(const CompanyCounts& counts);
 // Opens the event for a task in user mode alone: disabled, or enabled as a member of a group.
 using OpenWork = std::function<OpenResult(pid_t task, int group_fd)>;
 
-// Forks workers and finds the first kind of work that an event counts exactly, alone, in a group
-// and in two tasks. Otherwise finds the first kind with a bound. Without one, `text` has the counts
-// of instructions. Throws Broken if a worker cannot work.
+// Forks workers and finds the first kind of work that an event counts exactly, with interrupts, in
+// a group and in two tasks. Otherwise finds the first kind with a bound. Without one, `text` has
+// the counts of instructions. Throws Broken if a worker cannot work.
 Calibration Calibrate(const OpenWork& open);
 
 }  // namespace pmuconf

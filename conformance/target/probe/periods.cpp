@@ -72,7 +72,7 @@ std::string WhyUnsafe(const PeriodTrial& trial) {
 
 Finding ChoosePeriod(std::uint64_t shortest, const std::vector<PeriodTrial>& trials) {
   if (trials.empty()) {
-    return {shortest, 0, "the shortest that opens; no event counts work, so none was tried"};
+    return {shortest, 0, "the shortest that opens; none was tried, because no event samples work"};
   }
   const PeriodTrial* safe = nullptr;
   for (const PeriodTrial& trial : trials) {
@@ -87,8 +87,11 @@ Finding ChoosePeriod(std::uint64_t shortest, const std::vector<PeriodTrial>& tri
     if (safe == nullptr) return {trial.period, 0, how + "; no longer period was tried"};
     return {safe->period, 0, how + "; this is the shortest before it"};
   }
+  const std::string what = safe->period == shortest
+                               ? "the shortest that opens"
+                               : "the shortest tried one that opens for the event with work";
   return {safe->period, 0,
-          "the shortest that opens; a run of " + std::to_string(kPeriodsPerTrial) +
+          what + "; a run of " + std::to_string(kPeriodsPerTrial) +
               " such periods in user mode gave " + Samples(safe->samples) +
               ", lost none, and took " + Slowdown(*safe)};
 }

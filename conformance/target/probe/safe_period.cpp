@@ -78,7 +78,7 @@ class SafePeriod {
       if (!opened.ok()) break;
       Ring ring(opened.event, kRingPages);
       opened.event.Enable();
-      worker_.Run(event_.work.kind, kLadder + 1, extra_);  // the ladder alone, and the system call
+      worker_.Run(event_.work.kind, kLadder + 1);  // the ladder alone, and the system call
       opened.event.Disable();
       const std::vector<Sample> samples = ring.Drain().samples;
       if (samples.empty()) continue;
@@ -165,7 +165,8 @@ void FindSafePeriod(PmuFacts* facts) {
         {"shortest period that opens", std::to_string(shortest),
          "not min_period, which is the shortest that a program may use without harm"});
   }
-  if (event->work.kind != WorkKind::kInstructions || facts->min_period.value > kSkidPeriod) return;
+  const bool straight = event->work.kind == WorkKind::kInstructions && *event->work.extra == 0;
+  if (!straight || facts->min_period.value > kSkidPeriod) return;
   // A new worker: the last trial may have killed the other one.
   const std::vector<std::uint64_t> late = SafePeriod(*event).Skid();
   facts->sampling_notes.push_back(
