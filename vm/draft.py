@@ -74,10 +74,16 @@ def _host(request: Request, target: suite.Target | None) -> once.Host:
     """The kernel and the machine. PmuvmError if the target is for another architecture."""
     of = arch.find(request.arch)
     if target is None:
-        return once.Host(kernel.find(request.kernel, of), request.machine)
+        return once.Host(kernel.find(request.kernel, of), _counted(request.machine, request.machine))
     runs.check_arch(target, request.arch)
     found = kernel.find(runs.kernel_of(request.kernel, target), of)
-    return once.Host(found, request.machine.over(target.machine))
+    return once.Host(found, _counted(request.machine.over(target.machine), request.machine))
+
+
+def _counted(machine: MachineOptions, given: MachineOptions) -> MachineOptions:
+    """One CPU with -icount, unless a number is given: QEMU counts the instructions of all CPUs in each of them."""
+    one = machine.icount is not None and given.cpus is None
+    return dataclasses.replace(machine, cpus=1) if one else machine
 
 
 def _modules(
@@ -89,7 +95,9 @@ def _modules(
             raise PmuvmError(f"no module {request.module}")
         files: tuple[pathlib.Path, ...] = (request.module,)
     else:
-        files = () if target is None else runs.modules_of(found, target)
+        # The PMUs of a module have names that begin with its name. Another module only causes events.
+        has_pmu = target is not None and request.pmu.startswith(target.module or "/")
+        files = runs.modules_of(found, target) if target is not None and has_pmu else ()
     given = request.parameters
     words = tuple(given.split()) if given is not None else target.parameters if target else ()
     return [once.Loaded(file, words) for file in files]

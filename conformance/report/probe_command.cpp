@@ -24,13 +24,13 @@ void Write(const std::string& path, const std::string& text) {
 }
 
 // Also checks that no other user of the counters has falsified the experiments.
-std::string Draft(const ProbeOptions& options) {
+PmuFacts Facts(const ProbeOptions& options) {
   PmuFacts facts = ProbePmu(options.pmu);
   if (!options.name.empty()) facts.name = options.name;
   facts.slowness = options.slowness;
-  std::string draft = WriteDraft(facts);
-  PrintWarnings(CheckGround(Target::Parse(draft, "draft of " + options.pmu), options.pmu));
-  return draft;
+  const Target target = Target::Parse(WriteDraft(facts), "draft of " + options.pmu);
+  PrintWarnings(CheckGround(target, options.pmu));
+  return facts;
 }
 
 }  // namespace
@@ -47,16 +47,25 @@ CLI::App* AddProbe(CLI::App* program, ProbeOptions* options) {
   probe->add_option("--slowness", options->slowness, "factor for the deadline of each case")
       ->check(CLI::PositiveNumber);
   probe->add_option("--out", options->out, "file for the draft, instead of standard output");
+  probe->add_flag("--explain", options->explain,
+                  "print a table instead of the draft: each key with its value, how sure it is "
+                  "(measured, read from the kernel, default or guess), and how it was found");
+  probe->add_flag("--json", options->json, "print the table of --explain as JSON");
   return probe;
 }
 
 int ProbeCommand(const ProbeOptions& options) {
-  const std::string draft = Draft(options);
-  if (!options.out.empty()) {
-    Write(options.out, draft);
-    return 0;
+  if (options.json && !options.explain) {
+    throw ConfigError("--json needs --explain: it prints the table as JSON");
   }
-  std::cout << draft << std::flush;
+  const PmuFacts facts = Facts(options);
+  if (!options.out.empty()) Write(options.out, WriteDraft(facts));
+  if (options.explain) {
+    std::cout << (options.json ? ExplainDraftAsJson(facts) : ExplainDraft(facts));
+  } else if (options.out.empty()) {
+    std::cout << WriteDraft(facts);
+  }
+  std::cout.flush();
   if (!std::cout) throw ConfigError("standard output cannot be written");
   return 0;
 }
@@ -64,7 +73,7 @@ int ProbeCommand(const ProbeOptions& options) {
 DraftFile::DraftFile(const std::string& pmu) {
   ProbeOptions options;
   options.pmu = pmu;
-  const std::string text = Draft(options);
+  const std::string text = WriteDraft(Facts(options));
   path_ = std::filesystem::temp_directory_path() / "pmuconf-draft-XXXXXX.toml";
   const int fd = mkstemps(path_.data(), 5);
   if (fd < 0) throw ConfigError(path_ + ": cannot be created");

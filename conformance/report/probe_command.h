@@ -13,12 +13,15 @@ struct ProbeOptions {
   std::string name;       // of the target in the draft; empty: that of the PMU
   double slowness = 1.0;  // factor for the deadlines of the cases
   std::string out;        // empty: standard output
+  bool explain = false;   // print the table of the facts
+  bool json = false;      // as JSON
 };
 
 // Adds the command to the program.
 CLI::App* AddProbe(CLI::App* program, ProbeOptions* options);
 
-// Drafts a target file, and writes it. Returns the exit status. Throws ConfigError.
+// Drafts a target file, and writes it, explains it, or both. Returns the exit status. Throws
+// ConfigError.
 int ProbeCommand(const ProbeOptions& options);
 
 // A temporary file with the draft for a PMU, which the processes of the cases read. The destructor

@@ -7,6 +7,7 @@ The test compares the drafts of the reference PMUs with their target files.
 from __future__ import annotations
 
 import functools
+import json
 import tomllib
 from typing import Any
 
@@ -24,6 +25,15 @@ PMUS = ("refpmu", "refpmu_uncore", "refpmu_trace", "msr") + tuple(
 )
 
 
+EXPLAINED = {
+    "counters.general": ("4", "measured"),
+    "counters.width": ("64", "default"),
+    "features.filters": ("true", "read"),
+    "event pulse_c: counters": ('"0-1"', "guess"),
+    "event wide": ("left out", "measured"),
+}
+
+
 @functools.cache
 def pmuconf_output(name: str) -> dict[str, guest.Done]:
     """The output of the program, as words, in a guest that has no other file of the suite."""
@@ -32,6 +42,7 @@ def pmuconf_output(name: str) -> dict[str, guest.Done]:
     calls += ["run --pmu refpmu --case Counting.D*", "run --pmu msr --case Attr.*"]
     calls += [f"probe {pmu} --out /tmp/{pmu}.toml" for pmu in PMUS]
     calls += [f"run --target /tmp/{pmu}.toml --case AttrSize.*" for pmu in PMUS]
+    calls += ["probe refpmu --explain --json", "probe refpmu --json"]
     with guest.Guest(machine) as vm:
         vm.boot()
         vm.load("refpmu.ko")
@@ -74,16 +85,79 @@ def test_draft_agrees_with_the_target_file(name: str, pmu: str) -> None:
             assert found[table][key] == truth[table][key], f"{table}.{key}"
 
 
+def counters_of(event: dict[str, Any], general: int) -> frozenset[str]:
+    """The counters of an event: {"0", "1", "f0"}. Fixed counters without their numbers, which a draft cannot know."""
+    found: set[str] = set()
+    for part in event["counters"].replace("all", f"0-{general - 1}").split(","):
+        first, _, last = part.partition("-")
+        if part.startswith("f"):
+            found.add("fixed")
+        else:
+            found.update(str(number) for number in range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+def shared_counters(
+    events: list[dict[str, Any]], general: int
+) -> dict[tuple[str, str], tuple[int, bool]]:
+    """How many general counters two events share, or one has, and whether both have a fixed one."""
+    sets = {event["name"]: counters_of(event, general) for event in events}
+    return {
+        (one, other): (
+            len((sets[one] & sets[other]) - {"fixed"}),
+            "fixed" in sets[one] & sets[other],
+        )
+        for one in sets
+        for other in sets
+    }
+
+
 @pytest.mark.parametrize("name", nightly_params.stock_kernels())
-def test_draft_has_the_events_of_all_counters(name: str) -> None:
-    for pmu in ("refpmu", "refpmu_uncore"):
-        everywhere = {
-            event["name"]: event.get("generic")
-            for event in written(pmu)["event"]
-            if event["counters"].startswith("all") and not event.get("wide")
-        }
-        found = {event["name"]: event.get("generic") for event in draft(name, pmu)["event"]}
-        assert found == everywhere
+@pytest.mark.parametrize("pmu", ["refpmu", "refpmu_uncore"])
+def test_draft_has_all_events_that_take_one_counter(name: str, pmu: str) -> None:
+    truth = [event for event in written(pmu)["event"] if not event.get("wide")]
+    found = draft(name, pmu)["event"]
+    assert {event["name"]: event.get("generic") for event in found} == {
+        event["name"]: event.get("generic") for event in truth
+    }
+
+
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
+@pytest.mark.parametrize("pmu", ["refpmu", "refpmu_uncore"])
+def test_model_of_counters_shares_as_the_device_does(name: str, pmu: str) -> None:
+    general = written(pmu)["counters"]["general"]
+    truth = [event for event in written(pmu)["event"] if not event.get("wide")]
+    assert shared_counters(draft(name, pmu)["event"], general) == shared_counters(truth, general)
+
+
+def test_models_with_other_numbers_share_alike_and_others_do_not() -> None:
+    def events(a: str, b: str) -> list[dict[str, Any]]:
+        return [{"name": "a", "counters": a}, {"name": "b", "counters": b}]
+
+    assert shared_counters(events("all,f1", "3"), 4) == shared_counters(events("0-3,f0", "2"), 4)
+    assert shared_counters(events("0-1", "3"), 4) != shared_counters(events("0-1", "1"), 4)
+    assert shared_counters(events("0-1", "3"), 4) != shared_counters(events("0-1,f0", "3"), 4)
+
+
+def rows(name: str, pmu: str) -> dict[str, dict[str, str]]:
+    done = pmuconf_output(name)[f"probe {pmu} --explain --json"]
+    assert done.status == 0, done.stderr
+    return {line["key"]: line for line in json.loads(done.stdout)["lines"]}
+
+
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
+def test_explain_states_how_sure_each_value_is(name: str) -> None:
+    found = rows(name, "refpmu")
+    sure = {key: (found[key]["value"], found[key]["sure"]) for key in EXPLAINED}
+    assert sure == EXPLAINED
+    assert set(found) >= {f"counters.{key}" for key in draft(name, "refpmu")["counters"]}
+
+
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
+def test_json_without_explain_is_one_line_and_status_2(name: str) -> None:
+    done = pmuconf_output(name)["probe refpmu --json"]
+    assert (done.status, done.stdout) == (2, "")
+    assert done.stderr == "pmuconf: --json needs --explain: it prints the table as JSON\n"
 
 
 @pytest.mark.parametrize("name", nightly_params.stock_kernels())

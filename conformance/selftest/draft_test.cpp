@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
 #include <sstream>
 
 #include "report/choose.h"
@@ -13,8 +17,23 @@
 namespace pmuconf {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+EventFacts EventWith(const std::string& name, std::uint64_t counters) {
+  EventFacts event;
+  event.name = name;
+  event.counters = counters;
+  event.counters_how = "they fit";
+  event.counts = "counted 1";
+  return event;
+}
+
+// A calibration of instructions with some counts.
+Calibration Work(std::optional<std::uint32_t> extra, std::optional<Accuracy> bound) {
+  return {WorkKind::kInstructions, extra, bound, "counted 303 in 303"};
+}
 
 PmuFacts Facts() {
   PmuFacts facts;
@@ -24,15 +43,19 @@ PmuFacts Facts() {
   facts.general = {4, 0, "they fit"};
   facts.fixed = {2, 0, "two more"};
   facts.width = {48, 0, "pmc_width"};
-  facts.min_period = {16, 0, "the shortest"};
+  facts.shortest_period = {8, 0, "the shortest that opens"};
+  facts.min_period = {16, 0, "the shortest that is safe"};
+  facts.user_reads = {1, 0, "cap_user_rdpmc", Sure::kRead};
   facts.refused = {{"clock", {0, EINVAL, "a clock"}}, {"exclude_idle", {0, EOPNOTSUPP, "idle"}}};
   facts.precise = {2, 0, "the highest"};
   facts.branches = {0, EOPNOTSUPP, "refused"};
   facts.exclusive_formats = {"a", "b"};
-  facts.events = {{"cycles", {}, 5, true, "cpu-cycles", "counted 1", "none", {}},
-                  {"config-7", 7, 4, false, "", "counted 0", "none", {}},
-                  {"ref-cycles", {}, 1, true, "ref-cycles", "counted 1", "none", {}}};
-  facts.skipped = {"odd: 2 fit into a group"};
+  facts.events = {EventWith("cycles", 0x10000000f), EventWith("config-7", 0xf),
+                  EventWith("ref-cycles", 0x200000000)};
+  facts.events[0].generic = "cpu-cycles";
+  facts.events[1].code = 7;
+  facts.events[2].generic = "ref-cycles";
+  facts.omitted = {{"odd", "2 fit into a group"}};
   return facts;
 }
 
@@ -52,6 +75,101 @@ TEST(Draft, LoadsAndStatesFindings) {
   EXPECT_EQ(target.claims()[1].code, 7);
   EXPECT_EQ(target.claims()[1].counters, 0xfULL);
   EXPECT_EQ(target.claims()[2].counters, 0x200000000ULL) << "no general counter has it";
+  EXPECT_TRUE(target.Claims(Cap::kUserReads));
+}
+
+TEST(Draft, HasTheRequestedNameAndSlowness) {
+  PmuFacts facts = Facts();
+  facts.name = "other";
+  facts.slowness = 2.5;
+  const Target target = Target::Parse(WriteDraft(facts), "draft");
+  EXPECT_EQ(target.name(), "other");
+  EXPECT_EQ(target.match(), "toy");
+  EXPECT_EQ(target.slowness(), 2.5);
+  EXPECT_EQ(Target::Parse(WriteDraft(Facts()), "draft").name(), "toy");
+}
+
+TEST(Draft, ExactEventHasWorkAndItsExtraEvents) {
+  PmuFacts facts = Facts();
+  facts.events[0].stimulus = "work";
+  facts.events[0].work = Work(2, std::nullopt);
+  const Target target = Target::Parse(WriteDraft(facts), "draft");
+  EXPECT_EQ(target.claims()[0].stimulus, StimulusKind::kWork);
+  EXPECT_EQ(target.claims()[0].work, WorkKind::kInstructions);
+  EXPECT_EQ(target.claims()[0].work_extra, 2U);
+  EXPECT_TRUE(target.claims()[0].accuracy.exact());
+}
+
+TEST(Draft, BoundedEventStatesItsBound) {
+  PmuFacts facts = Facts();
+  facts.events[0].stimulus = "work";
+  facts.events[0].work = Work(std::nullopt, Accuracy{3, 0.0125});
+  facts.events[1].work = Work(std::nullopt, Accuracy{0, 0.5});
+  const Target target = Target::Parse(WriteDraft(facts), "draft");
+  EXPECT_EQ(target.claims()[0].stimulus, StimulusKind::kWork);
+  EXPECT_EQ(target.claims()[0].accuracy.abs, 3U);
+  EXPECT_EQ(target.claims()[0].accuracy.rel, 0.0125);
+  EXPECT_EQ(target.claims()[1].stimulus, StimulusKind::kNone);
+  EXPECT_EQ(target.claims()[1].accuracy.rel, 0.5);
+}
+
+TEST(Draft, OtherExactEventStaysWithoutStimulus) {
+  PmuFacts facts = Facts();
+  facts.events[0].work = Work(0, std::nullopt);
+  const Target target = Target::Parse(WriteDraft(facts), "draft");
+  EXPECT_EQ(target.claims()[0].stimulus, StimulusKind::kNone);
+  EXPECT_TRUE(target.claims()[0].accuracy.exact());
+}
+
+TEST(Draft, EventWithoutBoundClaimsNothing) {
+  PmuFacts facts = Facts();
+  facts.events[0].work = Work(std::nullopt, std::nullopt);
+  const Target target = Target::Parse(WriteDraft(facts), "draft");
+  EXPECT_EQ(target.claims()[0].stimulus, StimulusKind::kNone);
+  EXPECT_EQ(target.claims()[0].accuracy.rel, 1.0);
+  EXPECT_THAT(WriteDraft(facts), HasSubstr("# Work is not its stimulus: it counted 303 in 303"));
+}
+
+TEST(Draft, NotesAreCommentsOfTheFile) {
+  PmuFacts facts = Facts();
+  facts.sampling_notes = {{"skid", "0 to 3", "after the period"}};
+  EXPECT_THAT(WriteDraft(facts), HasSubstr("\n# skid: 0 to 3 (after the period)\n"));
+  EXPECT_EQ(Target::Parse(WriteDraft(facts), "draft").min_period(), 16U);
+}
+
+TEST(Explain, TableHasEachKeyOnceWithItsOrigin) {
+  PmuFacts facts = Facts();
+  facts.width = {64, 0, "unknown", Sure::kDefault};
+  facts.sampling_notes = {{"skid", "0 to 3", "after the period"}};
+  facts.events[0].counters_sure = Sure::kGuess;
+  std::istringstream table(ExplainDraft(facts));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(table, line);) {
+    lines.push_back(std::regex_replace(line, std::regex("  +"), "|"));
+  }
+  EXPECT_EQ(lines.front(), "key|value|sure|how it was found");
+  EXPECT_THAT(lines, Contains("counters.general|4|measured|they fit"));
+  EXPECT_THAT(lines, Contains("counters.width|64|default|unknown"));
+  EXPECT_THAT(lines, Contains("features.user_reads|true|read|cap_user_rdpmc"));
+  EXPECT_THAT(lines, Contains("sampling.skid|0 to 3|measured|after the period"));
+  EXPECT_THAT(lines, Contains("refusals.clock|\"EINVAL\"|measured|a clock"));
+  EXPECT_THAT(lines, Contains("event cycles: counters|\"0-3,f0\"|guess|they fit"));
+  EXPECT_THAT(lines, Contains("event odd|left out|measured|2 fit into a group"));
+  std::set<std::string> keys;
+  for (const std::string& line : lines) {
+    EXPECT_TRUE(keys.insert(line.substr(0, line.find('|'))).second) << line;
+  }
+}
+
+TEST(Explain, JsonHasTheRowsOfTheTable) {
+  const auto json = nlohmann::json::parse(ExplainDraftAsJson(Facts()));
+  EXPECT_EQ(json["pmu"], "toy");
+  const nlohmann::json want = {
+      {"key", "counters.general"}, {"value", "4"}, {"sure", "measured"}, {"how", "they fit"}};
+  EXPECT_THAT(json["lines"], Contains(want));
+  const std::string table = ExplainDraft(Facts());
+  EXPECT_EQ(json["lines"].size() + 1,
+            static_cast<std::size_t>(std::count(table.begin(), table.end(), '\n')));
 }
 
 TEST(Draft, StatesRefusals) {

@@ -9,6 +9,10 @@
 
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "system/cpu.h"
 
@@ -26,6 +30,13 @@ std::uint64_t Steps(Worker& worker, WorkKind kind, const WorkPlan& plan) {
     if (WSTOPSIG(status) == SIGSTOP) return steps;
   }
   return 0;
+}
+
+// Returns the address at which the stopped worker will continue, from its status in /proc.
+std::uint64_t AddressOf(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/syscall");
+  std::string line((std::istreambuf_iterator<char>(file)), {});
+  return std::strtoull(line.substr(line.find_last_of(' ') + 1).c_str(), nullptr, 16);
 }
 
 TEST(Work, CommandExecutesExactlyThatManyInstructions) {
@@ -52,6 +63,17 @@ TEST(Work, LoopsAndLaddersOfOtherKindsHaveKnownLength) {
   EXPECT_EQ(steps(WorkKind::kStores, 64 + 10), 1U + 64 + 3 * 10);
   EXPECT_EQ(steps(WorkKind::kCalls, 5), 1U + 2 * 5);  // the call and the return
   EXPECT_EQ(steps(WorkKind::kCalls, 64 + 10), 1U + 2 * 64 + 4 * 10);
+}
+
+TEST(Work, LadderAddressesAreThoseOfTheUnits) {
+  for (const WorkKind kind : {WorkKind::kInstructions, WorkKind::kLoads, WorkKind::kStores}) {
+    const std::uint64_t size = LadderAddress(kind, 1) - LadderAddress(kind, 0);
+    EXPECT_GT(size, 0U);
+    EXPECT_EQ(LadderAddress(kind, kLadder) - LadderAddress(kind, 0), kLadder * size);
+    Worker worker;
+    worker.Load(kind, {0, 5});
+    EXPECT_EQ(AddressOf(worker.pid()), LadderAddress(kind, kLadder - 5));
+  }
 }
 
 TEST(Work, EveryNumberOfInstructionsHasOneOrTwoCommands) {

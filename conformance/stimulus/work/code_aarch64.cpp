@@ -86,6 +86,10 @@ Piece PieceOf(WorkKind kind) {
 
 }  // namespace
 
+std::uint64_t LadderAddress(WorkKind kind, unsigned unit) {
+  return reinterpret_cast<std::uint64_t>(PieceOf(kind).ladder + unit * kInstructionSize);
+}
+
 int LoadWork(pid_t pid, WorkKind kind, const WorkPlan& plan, std::uint64_t* memory) {
   user_regs_struct regs = {};
   iovec area = {&regs, sizeof(regs)};

@@ -7,6 +7,8 @@
 
 namespace pmuconf {
 
+std::uint64_t LadderAddress(WorkKind, unsigned) { return 0; }
+
 int LoadWork(pid_t, WorkKind, const WorkPlan&, std::uint64_t*) { return ENOSYS; }
 
 }  // namespace pmuconf

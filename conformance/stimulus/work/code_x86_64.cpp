@@ -80,6 +80,11 @@ Piece PieceOf(WorkKind kind) {
 
 }  // namespace
 
+std::uint64_t LadderAddress(WorkKind kind, unsigned unit) {
+  const Piece piece = PieceOf(kind);
+  return reinterpret_cast<std::uint64_t>(piece.ladder + unit * piece.unit_size);
+}
+
 int LoadWork(pid_t pid, WorkKind kind, const WorkPlan& plan, std::uint64_t* memory) {
   user_regs_struct regs = {};
   if (ptrace(PTRACE_GETREGS, pid, nullptr, &regs) != 0) return errno;

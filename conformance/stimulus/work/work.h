@@ -38,6 +38,9 @@ std::optional<WorkPlan> PlanWork(WorkKind kind, std::uint64_t n);
 // about kMostSteps commands. Each command counts `extra` events beside its units.
 inline constexpr std::uint64_t kMostSteps = 2'000;
 std::uint64_t StepOfWork(std::uint64_t n, std::uint64_t extra);
+// Returns the address of unit `unit` of the straight line code, 0 to kLadder. The last one is that
+// of the system call. 0 on an unsupported processor.
+std::uint64_t LadderAddress(WorkKind kind, unsigned unit);
 
 class Worker {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The actions: nothing, a loop, page faults, system calls.
-#include "target/probe_actions.h"
+#include "target/probe/actions.h"
 
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/probe/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <sstream>
+
+#include "stimulus/work/work.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr int kRounds = 5;
+constexpr std::uint64_t kCommands = 3;  // as many as Stimulus.CountEqualsStimulus gives at least
+// Odd numbers: one command executes exactly that many instructions.
+constexpr std::uint64_t kLengths[] = {101, 1'001, 10'001};
+constexpr std::uint64_t kLongLength = 50'000'001;  // at least 10 ms, several timer interrupts
+constexpr std::uint64_t kMostExtra = 1'000;
+constexpr std::uint64_t kMostAbs = 30;  // a tenth of the shortest length
+constexpr double kMostRel = 0.1;
+constexpr WorkKind kKinds[] = {WorkKind::kInstructions, WorkKind::kBranches, WorkKind::kLoads,
+                               WorkKind::kStores, WorkKind::kCalls};
+
+// The least and the greatest count of each length.
+struct Span {
+  std::uint64_t least = ~0ULL;
+  std::uint64_t most = 0;
+};
+using Spans = std::map<std::uint64_t, Span>;
+
+Spans SpansOf(const std::vector<WorkCount>& counts) {
+  Spans spans;
+  for (const WorkCount& c : counts) {
+    Span& span = spans[c.length];
+    span.least = std::min(span.least, c.count);
+    span.most = std::max(span.most, c.count);
+  }
+  return spans;
+}
+
+std::uint64_t Difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
+
+// Returns how much the counts of a length deviate from it.
+std::uint64_t Deviation(std::uint64_t length, const Span& span) {
+  return std::max(Difference(span.least, length), Difference(span.most, length));
+}
+
+// Returns the number that each command adds if all counts have the same. nullopt otherwise.
+std::optional<std::uint32_t> ExtraOf(const std::vector<WorkCount>& counts) {
+  const WorkCount& first = counts.front();
+  const std::uint64_t extra = (first.count - first.length) / first.commands;
+  const bool exact =
+      extra <= kMostExtra && std::all_of(counts.begin(), counts.end(), [&](const WorkCount& c) {
+        return c.count == c.length + c.commands * extra;
+      });
+  if (!exact) return std::nullopt;
+  return static_cast<std::uint32_t>(extra);
+}
+
+// Returns a bound for three lengths: the deviation of the shorter ones in events, or else that of
+// the shortest in events and that of the second as a fraction, which is rounded up.
+std::optional<Accuracy> BoundOf(const Spans& spans) {
+  if (spans.size() != 3) return std::nullopt;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> deviations;  // of each length, ascending
+  for (const auto& [length, span] : spans) deviations.emplace_back(length, Deviation(length, span));
+  const auto [longest, last] = deviations[2];
+  const std::uint64_t abs = std::max(deviations[0].second, deviations[1].second);
+  if (last <= abs && abs <= kMostAbs) return Accuracy{abs, 0.0};
+  const auto fraction =
+      static_cast<double>(deviations[1].second) / static_cast<double>(deviations[1].first);
+  const double rel = std::ceil(fraction * 10'000) / 10'000;
+  const std::uint64_t shortest = deviations[0].second;
+  if (shortest > kMostAbs || rel > kMostRel || rel <= 0.0) return std::nullopt;
+  const auto allowed = std::max(static_cast<double>(shortest), rel * static_cast<double>(longest));
+  if (static_cast<double>(last) > allowed) return std::nullopt;
+  return Accuracy{shortest, rel};
+}
+
+// Returns why counts have neither an extra number nor a bound.
+std::string WhyUnbounded(const Spans& spans) {
+  const auto times = [](const auto& entry) {
+    return static_cast<double>(entry.second.most) / static_cast<double>(entry.first);
+  };
+  const double last = times(*spans.rbegin());
+  std::ostringstream os;
+  os.precision(3);
+  if (last == 0.0) {
+    os << "it counts nothing of the longest work";
+  } else if (std::abs(last - 1.0) > kMostRel &&
+             std::abs(times(*spans.begin()) / last - 1.0) < kMostRel) {
+    os << "it counts " << last << " times as much";
+  } else {
+    os << "no bound from the shorter work holds for the longest";
+  }
+  return os.str();
+}
+
+std::string TextOf(WorkKind kind, const Spans& spans, std::size_t rounds) {
+  std::string text = "counted";
+  const char* separator = " ";
+  for (const auto& [length, span] : spans) {
+    text += separator + std::to_string(span.least);
+    if (span.most != span.least) text += " to " + std::to_string(span.most);
+    text += " in " + std::to_string(length);
+    separator = ", ";
+  }
+  return text + " " + std::string(ToString(kind)) + ", " + std::to_string(rounds) + " times each";
+}
+
+std::vector<WorkCount> Measure(WorkKind kind, Worker& worker, const OpenWork& open) {
+  std::vector<WorkCount> counts;
+  for (int round = 0; round < kRounds; ++round) {
+    for (const std::uint64_t length : kLengths) {
+      const OpenResult opened = open(worker.pid(), -1);
+      if (!opened.ok()) return {};
+      for (std::uint64_t i = 0; i < kCommands; ++i) {
+        if (!opened.event.TryEnable().ok()) return {};
+        worker.Run(kind, length);
+        opened.event.Disable();
+      }
+      counts.push_back({kCommands * length, opened.event.Read().value, kCommands});
+    }
+  }
+  return counts;
+}
+
+// Counts one long command. `length` of the result is 0 if the event does not open.
+WorkCount MeasureLong(WorkKind kind, Worker& worker, const OpenWork& open) {
+  const OpenResult opened = open(worker.pid(), -1);
+  if (!opened.ok()) return {};
+  opened.event.Enable();
+  worker.Run(kind, kLongLength);
+  opened.event.Disable();
+  return {kLongLength, opened.event.Read().value};
+}
+
+// Counts one command as leader and sibling of a group, and one command each of two workers.
+CompanyCounts MeasureInCompany(const Calibration& found, Worker& worker, const OpenWork& open) {
+  CompanyCounts counts = {kLengths[1], *found.extra, {}, {}};
+  const OpenResult leader = open(worker.pid(), -1);
+  const OpenResult sibling =
+      leader.ok() ? open(worker.pid(), leader.event.fd()) : OpenResult{Event(), leader.error};
+  if (leader.ok() && sibling.ok()) {
+    leader.event.EnableGroup();
+    worker.Run(found.kind, counts.length);
+    leader.event.DisableGroup();
+    counts.group = {leader.event.Read().value, sibling.event.Read().value};
+  }
+  Worker other;
+  const OpenResult first = open(worker.pid(), -1);
+  const OpenResult second = open(other.pid(), -1);
+  if (!first.ok() || !second.ok()) return counts;
+  first.event.Enable();
+  second.event.Enable();
+  worker.Run(found.kind, counts.length);
+  other.Run(found.kind, counts.length);
+  first.event.Disable();
+  second.event.Disable();
+  counts.tasks = {first.event.Read().value, second.event.Read().value};
+  return counts;
+}
+
+}  // namespace
+
+Calibration Combine(WorkKind kind, const std::vector<WorkCount>& counts) {
+  Calibration found;
+  found.kind = kind;
+  if (counts.empty()) {
+    found.text = "does not open for another task in user mode alone";
+    return found;
+  }
+  const Spans spans = SpansOf(counts);
+  found.text = TextOf(kind, spans, counts.size() / spans.size());
+  found.extra = ExtraOf(counts);
+  if (found.extra) return found;
+  found.bound = BoundOf(spans);
+  if (!found.bound) found.text += "; " + WhyUnbounded(spans);
+  return found;
+}
+
+Calibration AfterLongCommand(Calibration found, const WorkCount& counted) {
+  if (!found.extra || counted.length == 0) return found;
+  const std::uint64_t deviation = Difference(counted.count, counted.length + *found.extra);
+  const std::string what =
+      std::to_string(counted.count) + " in one command of " + std::to_string(counted.length);
+  if (deviation == 0) {
+    found.text += "; " + what;
+    return found;
+  }
+  found.text += "; but " + what + ": interrupts may add events";
+  if (deviation <= kMostAbs && *found.extra == 0) found.bound = Accuracy{deviation, 0.0};
+  found.extra = std::nullopt;
+  return found;
+}
+
+std::string WhyDifferent(const CompanyCounts& counts) {
+  const std::uint64_t want = counts.length + counts.extra;
+  for (const auto& [what, values] :
+       {std::pair("a group", &counts.group), std::pair("one of two tasks", &counts.tasks)}) {
+    for (const std::uint64_t value : *values) {
+      if (value == want) continue;
+      return "in " + std::string(what) + " it counted " + std::to_string(value) + " instead of " +
+             std::to_string(want);
+    }
+  }
+  return "";
+}
+
+Calibration Calibrate(const OpenWork& open) {
+  Worker worker;
+  std::optional<Calibration> first;
+  std::optional<Calibration> bounded;
+  for (const WorkKind kind : kKinds) {
+    Calibration found = Combine(kind, Measure(kind, worker, open));
+    if (found.extra) found = AfterLongCommand(found, MeasureLong(kind, worker, open));
+    if (found.extra) {
+      const CompanyCounts counts = MeasureInCompany(found, worker, open);
+      const std::string why = WhyDifferent(counts);
+      if (why.empty()) {
+        found.text += counts.group.empty() ? "; two do not fit into a group"
+                                           : "; leader and sibling of a group count the same";
+        found.text += counts.tasks.empty() ? "" : "; two tasks count the sum of both";
+        return found;
+      }
+      found.extra = std::nullopt;
+      found.text += "; but " + why;
+    }
+    if (!first) first = found;
+    if (!bounded && found.bound) bounded = found;
+  }
+  return bounded.value_or(*first);
+}
+
+}  // namespace pmuconf

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds what a PMU supports, and the errno of each request that it refuses.
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <functional>
+#include <initializer_list>
+
+#include "system/sysfs.h"
+#include "target/probe/experiments.h"
+
+namespace pmuconf {
+namespace {
+
+// Returns whether the bits of two formats overlap.
+bool Overlap(const FormatField& a, const FormatField& b) {
+  return a.config == b.config && std::any_of(a.bits.begin(), a.bits.end(), [&](const auto& x) {
+           return std::any_of(b.bits.begin(), b.bits.end(), [&](const auto& y) {
+             return x.first <= y.second && y.first <= x.second;
+           });
+         });
+}
+
+class Refusals {
+ public:
+  Refusals(const ProbedPmu& pmu, PmuFacts* facts) : pmu_(pmu), facts_(*facts) {}
+
+  // Finds the errors that this PMU returns where a rule leaves the choice to the driver.
+  void Run() {
+    const std::initializer_list<int> kAny = {EINVAL, EOPNOTSUPP};
+    const OpenOptions samples = {.sample_period = kProbePeriod, .sample_type = PERF_SAMPLE_IP};
+    const auto hv = [](perf_event_attr& attr) { attr.exclude_hv = 1; };
+    const auto idle = [](perf_event_attr& attr) { attr.exclude_idle = 1; };
+    const auto host = [](perf_event_attr& attr) { attr.exclude_host = 1; };
+    const auto precise = [](perf_event_attr& attr) { attr.precise_ip = 1; };
+    const std::map<std::string, FormatField> fields = ReadFormats(FolderOf(facts_.device));
+    if (std::none_of(fields.begin(), fields.end(),
+                     [](const auto& field) { return field.second.config == 2; })) {
+      Refuses("config2", "config2 = 1, and sysfs has no format in it,", kAny,
+              [](perf_event_attr& attr) { attr.config2 = 1; });
+    }
+    // The kernel rejects all exclude bits for a PMU with PERF_PMU_CAP_NO_EXCLUDE.
+    const bool none = !facts_.exclude_user.ok() && !facts_.exclude_kernel.ok();
+    if (!none || !Refuses("exclude", "exclude_hv", {EINVAL}, hv)) {
+      Refuses("exclude_idle", "exclude_idle", kAny, idle);
+      Refuses("exclude_host", "exclude_host", kAny, host);
+    }
+    if (facts_.sampling.ok() && facts_.precise.value == 0) {
+      Refuses("precise", "precise_ip = 1", kAny, precise, samples);
+    } else if (facts_.sampling.ok()) {
+      Refuses("precise_counting", "precise_ip = 1 without sampling", kAny, precise);
+    }
+    if (facts_.sampling.ok() && !facts_.branches.ok()) {
+      facts_.refused.emplace_back("branch_stack", facts_.branches);
+    }
+    bool extended = false;
+    for (unsigned bit = 0; bit < 64 && !extended; ++bit) {
+      extended =
+          Refuses("extended_registers", "bit " + std::to_string(bit) + " of sample_regs_intr",
+                  {EOPNOTSUPP}, [bit](perf_event_attr& attr) {
+                    attr.sample_type = PERF_SAMPLE_REGS_INTR;
+                    attr.sample_regs_intr = std::uint64_t{1} << bit;
+                  });
+    }
+    Refuses("aux_output", "aux_output", {EOPNOTSUPP},
+            [](perf_event_attr& attr) { attr.aux_output = 1; });
+    Refuses("clock", "use_clockid with CLOCK_REALTIME", {EINVAL}, [](perf_event_attr& attr) {
+      attr.use_clockid = 1;
+      attr.clockid = CLOCK_REALTIME;
+    });
+  }
+
+ private:
+  // Returns whether `edit` makes a disabled event fail with one of `errors`.
+  bool Refuses(const std::string& key, const std::string& what, std::initializer_list<int> errors,
+               const std::function<void(perf_event_attr&)>& edit, const OpenOptions& plain = {}) {
+    OpenOptions options = plain;
+    options.edit = edit;
+    Finding finding = pmu_.Try(facts_.events.front().spec, options, what);
+    if (std::find(errors.begin(), errors.end(), finding.error) == errors.end()) return false;
+    facts_.refused.emplace_back(key, std::move(finding));
+    return true;
+  }
+
+  const ProbedPmu& pmu_;
+  PmuFacts& facts_;
+};
+
+}  // namespace
+
+void FindSupport(const ProbedPmu& pmu, PmuFacts* facts) {
+  facts->sampling =
+      pmu.TryAny(facts->events, {.sample_period = kProbePeriod, .sample_type = PERF_SAMPLE_IP},
+                 "sample_period = " + std::to_string(kProbePeriod));
+  facts->task = pmu.TryTask(facts->events, "an event of a task");
+  facts->exclude_user = pmu.TryAny(facts->events, {.exclude_user = true}, "exclude_user");
+  facts->exclude_kernel = pmu.TryAny(facts->events, {.exclude_kernel = true}, "exclude_kernel");
+}
+
+void FindFormats(PmuFacts* facts) {
+  const std::map<std::string, FormatField> fields = ReadFormats(FolderOf(facts->device));
+  facts->filters = fields.contains("edge") && fields.contains("inv") && fields.contains("cmask");
+  for (const auto& [name, field] : fields) {
+    const bool exclusive =
+        std::any_of(fields.begin(), fields.end(), [&name = name, &field = field](const auto& its) {
+          return its.first != name && Overlap(field, its.second);
+        });
+    if (exclusive) facts->exclusive_formats.push_back(name);
+  }
+}
+
+void FindRefusals(const ProbedPmu& pmu, PmuFacts* facts) { Refusals(pmu, facts).Run(); }
+
+}  // namespace pmuconf

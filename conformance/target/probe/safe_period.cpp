@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples the work of a worker: with shorter and shorter periods, and to see how late samples are.
+//
+// All events here exclude the kernel. If the kernel is included, each interrupt adds events of its
+// own, and a short period may leave no time for the program between two interrupts.
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "perf/ring.h"
+#include "stimulus/work/work.h"
+#include "system/broken.h"
+#include "target/probe/experiments.h"
+#include "target/probe/periods.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr unsigned kTrialBound_s = 5;
+constexpr int kRepetitions = 3;  // of each time: the shortest is the one that nothing disturbed
+constexpr std::size_t kRingPages = 8;
+constexpr unsigned kSkidPeriod = 16;  // units of the straight line code
+constexpr int kSkidSamples = 16;
+
+std::uint64_t Now_ns() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// Kills the worker if it is not done in time. Then Worker::Run() throws.
+class TimeBound {
+ public:
+  explicit TimeBound(pid_t worker) {
+    the_worker = worker;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { kill(the_worker, SIGKILL); };
+    sigaction(SIGALRM, &action, &before_);
+    alarm(kTrialBound_s);
+  }
+  TimeBound(const TimeBound&) = delete;
+  ~TimeBound() {
+    alarm(0);
+    sigaction(SIGALRM, &before_, nullptr);
+  }
+
+ private:
+  static inline volatile pid_t the_worker = 0;
+  struct sigaction before_ = {};
+};
+
+class SafePeriod {
+ public:
+  explicit SafePeriod(const EventFacts& event) : event_(event), extra_(*event.work.extra) {}
+
+  // Runs trials until one is not safe.
+  std::vector<PeriodTrial> Try(std::uint64_t shortest) {
+    std::vector<PeriodTrial> trials;
+    for (const std::uint64_t period : PeriodsToTry(kProbePeriod, shortest)) {
+      const auto trial = TryPeriod(period);
+      if (!trial) break;  // this period does not open for a task in user mode alone
+      trials.push_back(*trial);
+      if (!WhyUnsafe(*trial).empty()) break;
+    }
+    return trials;
+  }
+
+  // Returns how many units after the end of the period each sample is, if it is in the straight
+  // line code.
+  std::vector<std::uint64_t> Skid() {
+    std::vector<std::uint64_t> late;
+    for (int i = 0; i < kSkidSamples; ++i) {
+      const OpenResult opened = Open(kSkidPeriod);
+      if (!opened.ok()) break;
+      Ring ring(opened.event, kRingPages);
+      opened.event.Enable();
+      worker_.Run(event_.work.kind, kLadder + 1);  // the ladder alone, and the system call
+      opened.event.Disable();
+      const std::vector<Sample> samples = ring.Drain().samples;
+      if (samples.empty()) continue;
+      const auto at = UnitAt(samples.front().ip.value_or(0));
+      if (at && *at >= kSkidPeriod) late.push_back(*at - kSkidPeriod);
+    }
+    return late;
+  }
+
+ private:
+  OpenResult Open(std::uint64_t period) const {
+    const std::uint64_t type = PERF_SAMPLE_IP;
+    return ProbedPmu::OpenAt(event_.spec, {.pid = worker_.pid(),
+                                           .sample_period = period,
+                                           .sample_type = period == 0 ? 0 : type,
+                                           .exclude_kernel = true});
+  }
+
+  // Returns the number of the unit at an address of the straight line code.
+  std::optional<unsigned> UnitAt(std::uint64_t ip) const {
+    for (unsigned unit = 0; unit <= kLadder; ++unit) {
+      if (LadderAddress(event_.work.kind, unit) == ip) return unit;
+    }
+    return std::nullopt;
+  }
+
+  // Runs the work of a trial with an event of that period (0: it only counts). Returns its duration
+  // in ns.
+  std::uint64_t Time(const Event& event, std::uint64_t period) {
+    event.Enable();
+    const std::uint64_t before = Now_ns();
+    worker_.Run(event_.work.kind, kPeriodsPerTrial * period + extra_ + 1, extra_);
+    const std::uint64_t after = Now_ns();
+    event.Disable();
+    return after - before;
+  }
+
+  std::optional<PeriodTrial> TryPeriod(std::uint64_t period) {
+    PeriodTrial trial = {.period = period, .counted_ns = ~0ULL, .sampled_ns = ~0ULL};
+    const TimeBound bound(worker_.pid());
+    for (int i = 0; i < kRepetitions; ++i) {
+      const OpenResult counting = Open(0);
+      const OpenResult sampling = Open(period);
+      if (!counting.ok() || !sampling.ok()) return std::nullopt;
+      Ring ring(sampling.event, kRingPages);
+      try {
+        trial.counted_ns = std::min(trial.counted_ns, Time(counting.event, period));
+        trial.sampled_ns = std::min(trial.sampled_ns, Time(sampling.event, period));
+      } catch (const Broken&) {
+        trial.ended = false;
+        return trial;
+      }
+      const RingContents got = ring.Drain();
+      trial.samples = std::max<std::uint64_t>(trial.samples, got.samples.size());
+      for (const LostRecord& record : got.lost) trial.lost += record.lost;
+      trial.throttled = trial.throttled || !got.throttles.empty();
+    }
+    return trial;
+  }
+
+  const EventFacts& event_;
+  std::uint64_t extra_;
+  Worker worker_;
+};
+
+std::string SkidText(const std::vector<std::uint64_t>& late) {
+  if (late.empty()) return "unknown";
+  return RangeText(late) + " instructions";
+}
+
+}  // namespace
+
+void FindSafePeriod(PmuFacts* facts) {
+  const std::uint64_t shortest = facts->shortest_period.value;
+  facts->min_period = ChoosePeriod(shortest, {});
+  const auto event =
+      std::find_if(facts->events.begin(), facts->events.end(),
+                   [](const EventFacts& e) { return e.stimulus == "work" && e.work.extra; });
+  if (event == facts->events.end()) return;
+  const std::vector<PeriodTrial> trials = SafePeriod(*event).Try(shortest);
+  facts->min_period = ChoosePeriod(shortest, trials);
+  if (shortest != facts->min_period.value) {
+    facts->sampling_notes.push_back(
+        {"shortest period that opens", std::to_string(shortest),
+         "not min_period, which is the shortest that a program may use without harm"});
+  }
+  const bool straight = event->work.kind == WorkKind::kInstructions && *event->work.extra == 0;
+  if (!straight || facts->min_period.value > kSkidPeriod) return;
+  // A new worker: the last trial may have killed the other one.
+  const std::vector<std::uint64_t> late = SafePeriod(*event).Skid();
+  facts->sampling_notes.push_back(
+      {"skid", SkidText(late),
+       "the address in " + std::to_string(late.size()) + " of " + std::to_string(kSkidSamples) +
+           " samples was in the straight line code of the worker; this is how far after the "
+           "instruction that ends the period"});
+}
+
+}  // namespace pmuconf
