@@ -74,7 +74,9 @@ def _host(request: Request, target: suite.Target | None) -> once.Host:
     """The kernel and the machine. PmuvmError if the target is for another architecture."""
     of = arch.find(request.arch)
     if target is None:
-        return once.Host(kernel.find(request.kernel, of), _counted(request.machine, request.machine))
+        return once.Host(
+            kernel.find(request.kernel, of), _counted(request.machine, request.machine)
+        )
     runs.check_arch(target, request.arch)
     found = kernel.find(runs.kernel_of(request.kernel, target), of)
     return once.Host(found, _counted(request.machine.over(target.machine), request.machine))

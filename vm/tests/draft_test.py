@@ -76,6 +76,11 @@ def test_pmu_without_a_target_has_the_default_machine(tmp_path: pathlib.Path) ->
     assert (status, tables["target"]["name"], "vm" in tables) == (0, "cpu", False)
 
 
+def test_draft_with_icount_has_one_cpu(tmp_path: pathlib.Path) -> None:
+    status, tables = probe(tmp_path, "--pmu", "cpu", "--icount", "3")
+    assert (status, tables["vm"]) == (0, {"icount": 3, "smp": 1})
+
+
 def test_options_override_the_machine_of_like(tmp_path: pathlib.Path) -> None:
     module = module_file(tmp_path / "other.ko", "other")
     words = ["--pmu", "cpu", "--like", "yours", "--module", str(module), "--parameters", "c=3"]
