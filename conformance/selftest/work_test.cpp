@@ -91,7 +91,7 @@ TEST(Work, StepsAreSingleEventsUnlessTheyAreTooMany) {
   EXPECT_EQ(StepOfWork(1, 0), 1U);
   EXPECT_EQ(StepOfWork(3'999, 0), 1U);
   EXPECT_EQ(StepOfWork(1'000'000, 0), 500U);
-  EXPECT_EQ(StepOfWork(10, 2), 3U);  // a command counts two events beside its units
+  EXPECT_EQ(StepOfWork(10, 2), 3U);  // a command counts two events in addition to its units
 }
 
 // Runs in a child, since a thread leaves a CPU for good.

@@ -35,7 +35,8 @@ inline constexpr unsigned kLadder = 64;
 std::optional<WorkPlan> PlanWork(WorkKind kind, std::uint64_t n);
 
 // Returns the events of each command when `n` events are divided: as few as possible, in at most
-// about kMostSteps commands. Each command counts `extra` events beside its units.
+// about kMostSteps commands. Each command counts `extra` events in addition to
+// its units.
 inline constexpr std::uint64_t kMostSteps = 2'000;
 std::uint64_t StepOfWork(std::uint64_t n, std::uint64_t extra);
 // Returns the address of unit `unit` of the straight line code, 0 to kLadder. The last one is that
@@ -53,8 +54,8 @@ class Worker {
   pid_t pid() const { return pid_; }
   bool Mine() const;  // whether this process forked it
 
-  // Executes `n` units on EventCpu(). `extra` is what the event counts of each command beside its
-  // units, and n > extra or n = 0. Returns when the worker is stopped again. Throws Broken if it
+  // Executes `n` units on EventCpu(). `extra` is what the event counts of each command in addition
+  // to its units, and n > extra or n = 0. Returns when the worker is stopped again. Throws Broken if it
   // dies, or if another process calls this.
   void Run(WorkKind kind, std::uint64_t n, std::uint64_t extra = 0);
 
