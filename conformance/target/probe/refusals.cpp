@@ -12,6 +12,8 @@
 namespace pmuconf {
 namespace {
 
+constexpr std::uint32_t kTypeOfNone = 0x7fffffff;  // far above those that the kernel allocates
+
 // Returns whether the bits of two formats overlap.
 bool Overlap(const FormatField& a, const FormatField& b) {
   return a.config == b.config && std::any_of(a.bits.begin(), a.bits.end(), [&](const auto& x) {
@@ -50,9 +52,7 @@ class Refusals {
     } else if (facts_.sampling.ok()) {
       Refuses("precise_counting", "precise_ip = 1 without sampling", kAny, precise);
     }
-    if (facts_.sampling.ok() && !facts_.branches.ok()) {
-      facts_.refused.emplace_back("branch_stack", facts_.branches);
-    }
+    if (facts_.sampling.ok() && !facts_.branches.ok()) BranchStack();
     bool extended = false;
     for (unsigned bit = 0; bit < 64 && !extended; ++bit) {
       extended =
@@ -71,6 +71,28 @@ class Refusals {
   }
 
  private:
+  // A driver may check the request before it looks whose event it is. The order of its errors is
+  // then unlike that of other drivers, so the draft claims none of them.
+  void BranchStack() {
+    EventSpec foreign;
+    foreign.type = kTypeOfNone;
+    const auto branches = [](perf_event_attr& attr) {
+      attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
+    };
+    const Finding other = pmu_.Try(foreign,
+                                   {.sample_period = kProbePeriod,
+                                    .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
+                                    .edit = branches},
+                                   "it");
+    if (other.error == ENOENT) {
+      facts_.refused.emplace_back("branch_stack", facts_.branches);
+    } else {
+      facts_.sampling_notes.push_back(
+          {"branch_stack", "not among the refusals",
+           facts_.branches.how + "; for a type that no PMU has, " + other.how});
+    }
+  }
+
   // Returns whether `edit` makes a disabled event fail with one of `errors`.
   bool Refuses(const std::string& key, const std::string& what, std::initializer_list<int> errors,
                const std::function<void(perf_event_attr&)>& edit, const OpenOptions& plain = {}) {
