@@ -181,16 +181,11 @@ Calibration Combine(WorkKind kind, const std::vector<WorkCount>& counts) {
 
 Calibration AfterLongCommand(Calibration found, const WorkCount& counted) {
   if (!found.extra || counted.length == 0) return found;
-  const std::uint64_t deviation = Difference(counted.count, counted.length + *found.extra);
-  const std::string what =
-      std::to_string(counted.count) + " in one command of " + std::to_string(counted.length);
-  if (deviation == 0) {
-    found.text += "; " + what;
-    return found;
-  }
-  found.text += "; but " + what + ": interrupts may add events";
-  if (deviation <= kMostAbs && *found.extra == 0) found.bound = Accuracy{deviation, 0.0};
-  found.extra = std::nullopt;
+  const bool same = counted.count == counted.length + *found.extra;
+  found.text += same ? "; " : "; but ";
+  found.text += std::to_string(counted.count) + " in one command of " +
+                std::to_string(counted.length) +
+                (same ? "" : ": interrupts change the count, so only short work is exact");
   return found;
 }
 

@@ -35,8 +35,8 @@ struct Calibration {
 // each command. Otherwise the shorter lengths give a bound, which the longest one must not exceed.
 Calibration Combine(WorkKind kind, const std::vector<WorkCount>& counts);
 
-// Returns an exact calibration after one more command, which takes so long that interrupts hit the
-// worker. If it counted another number, the event is not exact: the deviation is its bound.
+// Adds to the text of an exact calibration what one more command counted, which took so long that
+// interrupts hit the worker. Cases use much shorter work, so another number is a warning only.
 Calibration AfterLongCommand(Calibration found, const WorkCount& counted);
 
 // The counts of one command of `length` units by the same event in different company.
