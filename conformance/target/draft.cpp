@@ -151,6 +151,7 @@ std::string WriteDraft(const PmuFacts& facts) {
   if (facts.kind == "trace") {
     out.Table("[trace]");
     out.Line("record", "1", "bytes of a record: unknown; 1 claims nothing");
+    WriteRefusals(facts, &out);
     return out.Text();
   }
   if (facts.limited()) WriteCounters(facts, &out);

@@ -51,7 +51,10 @@ class Probe {
       throw ConfigError(std::string(Phrase(refused->skip_reason)) + ": " + refused->reason);
     }
     Identify();
-    if (facts_.kind == "trace") return facts_;
+    if (facts_.kind == "trace") {
+      FindExclusive();
+      return facts_;
+    }
     FindEvents();
     Count();
     Refusals();
@@ -156,6 +159,17 @@ class Probe {
     if (aux != MAP_FAILED) munmap(aux, 4 * page);
     munmap(base, 2 * page);
     return aux != MAP_FAILED;
+  }
+
+  // A PMU with PERF_PMU_CAP_EXCLUSIVE has one event in a context.
+  void FindExclusive() {
+    EventSpec spec;
+    spec.type = facts_.type;
+    const OpenResult first = OpenFor(spec, {.pid = -1, .cpu = cpu_});
+    const OpenResult second = OpenFor(spec, {.pid = -1, .cpu = cpu_});
+    if (!first.ok() || second.error != EBUSY) return;
+    const std::string how = "a second event of the same CPU " + ErrnoText(second.error);
+    facts_.refused.emplace_back("exclusive", Finding{0, second.error, how});
   }
 
   // Takes the events in sysfs that open. If there are none, tries small numbers as config.
