@@ -207,7 +207,10 @@ TEST(Draft, EachLineHasComment) {
 TEST(Draft, DraftOfTracePmuLoads) {
   PmuFacts facts = Facts();
   facts.kind = "trace";
-  EXPECT_TRUE(Target::Parse(WriteDraft(facts), "draft").Claims(Cap::kTrace));
+  facts.refused = {{"exclusive", {0, EBUSY, "a second event of the same CPU gives EBUSY"}}};
+  const Target target = Target::Parse(WriteDraft(facts), "draft");
+  EXPECT_TRUE(target.Claims(Cap::kTrace));
+  EXPECT_EQ(target.refusal("exclusive"), EBUSY);
 }
 
 TEST(Choose, FindsBuiltInTargetForPmu) {

@@ -10,8 +10,8 @@ namespace {
 
 // The reader drains the area in each round. So no branch may be lost, however often the area wraps.
 CONFORMANCE_CASE(Aux, DrainedAreaWrapsWithoutLoss,
-                 .rules = {rule::AUX_004, rule::AUX_017, rule::AUX_021}, .needs = {Cap::kTrace},
-                 .budget_s = 20) {
+                 .rules = {rule::AUX_004, rule::AUX_017, rule::AUX_021},
+                 .needs = {Cap::kTrace, Cap::kPort}, .budget_s = 20) {
   Trace trace({.pages = 1});
   trace.event().Enable();
   for (std::size_t round = 0; round < 50; ++round) {
@@ -27,8 +27,8 @@ CONFORMANCE_CASE(Aux, DrainedAreaWrapsWithoutLoss,
   }
 }
 
-CONFORMANCE_CASE(Aux, ThresholdInterruptIsServed, .rules = {rule::AUX_017}, .needs = {Cap::kTrace},
-                 .over = {Over<dim::Cpu>()}) {
+CONFORMANCE_CASE(Aux, ThresholdInterruptIsServed, .rules = {rule::AUX_017},
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
   Trace trace({.pages = 1});
   trace.event().Enable();
   refpmu_branch_entry entry = {};
@@ -47,8 +47,8 @@ CONFORMANCE_CASE(Aux, ThresholdInterruptIsServed, .rules = {rule::AUX_017}, .nee
 }
 
 CONFORMANCE_CASE(Aux, FullAreaIsTruncatedAndKeepsWhatItHas,
-                 .rules = {rule::AUX_021, rule::AUX_004, rule::AUX_003}, .needs = {Cap::kTrace},
-                 .over = {Over<dim::Cpu>()}) {
+                 .rules = {rule::AUX_021, rule::AUX_004, rule::AUX_003},
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
   for (const std::size_t pages : {1, 4}) {
     SCOPED_TRACE(pages);
     Trace trace({.pages = pages});
@@ -96,7 +96,7 @@ void CheckTracingContinues(Trace& trace, const Rule& rule) {
 }
 
 CONFORMANCE_CASE(Aux, TruncatedTraceStopsUntilEnabled, .rules = {rule::AUX_021, rule::AUX_022},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   Trace trace({.pages = 1});
   for (int i = 0; i < 3; ++i) {
     FillAndDrain(trace);
@@ -106,7 +106,7 @@ CONFORMANCE_CASE(Aux, TruncatedTraceStopsUntilEnabled, .rules = {rule::AUX_021, 
 }
 
 CONFORMANCE_CASE(Aux, TruncatedTraceIsDisabled, .rules = {rule::AUX_031},
-                 .needs = {Cap::kTrace, Cap::kCpus2}) {
+                 .needs = {Cap::kTrace, Cap::kPort, Cap::kCpus2}) {
   for (const int cpu : {target().Cpu(0), target().Cpu(1)}) {
     SCOPED_TRACE(cpu);
     PinTo(cpu);
@@ -123,7 +123,7 @@ CONFORMANCE_CASE(Aux, TruncatedTraceIsDisabled, .rules = {rule::AUX_031},
 }
 
 CONFORMANCE_CASE(Aux, RoomThatIsReleasedWhileTracingIsUsed, .rules = {rule::AUX_004, rule::AUX_021},
-                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
   // The reader drains the area after each batch. The event stays enabled throughout.
   const auto half = static_cast<std::uint32_t>(PageSize() / 2);
   Trace trace({.pages = 1}, {.edit = [half](auto& attr) { attr.aux_watermark = half; }});
@@ -145,8 +145,8 @@ CONFORMANCE_CASE(Aux, RoomThatIsReleasedWhileTracingIsUsed, .rules = {rule::AUX_
 }
 
 CONFORMANCE_CASE(Aux, EnableWithoutRoomKeepsData,
-                 .rules = {rule::AUX_004, rule::AUX_021, rule::AUX_022}, .needs = {Cap::kTrace},
-                 .over = {Over<dim::Cpu>()}) {
+                 .rules = {rule::AUX_004, rule::AUX_021, rule::AUX_022},
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
   Trace trace({.pages = 1});
   const auto branches = SomeBranches(RecordsIn(PageSize() - 1));
   TraceBranches(trace.event(), branches);
@@ -186,7 +186,7 @@ void CheckWakeups(std::uint32_t watermark, std::size_t pages) {
 }
 
 CONFORMANCE_CASE(Aux, ReaderIsWokenAtTheWatermark, .rules = {rule::AUX_024},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   for (const std::uint32_t watermark : {1'000u, 4'096u, 5'001u}) {
     SCOPED_TRACE(watermark);
     CheckWakeups(watermark, 4);
@@ -194,7 +194,7 @@ CONFORMANCE_CASE(Aux, ReaderIsWokenAtTheWatermark, .rules = {rule::AUX_024},
 }
 
 CONFORMANCE_CASE(Aux, ReaderIsWokenAtHalfTheAreaByDefault, .rules = {rule::AUX_024},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   for (const std::size_t pages : {1, 8}) {
     SCOPED_TRACE(pages);
     CheckWakeups(0, pages);
@@ -202,7 +202,7 @@ CONFORMANCE_CASE(Aux, ReaderIsWokenAtHalfTheAreaByDefault, .rules = {rule::AUX_0
 }
 
 CONFORMANCE_CASE(Aux, ReaderIsWokenByTruncation, .rules = {rule::AUX_024, rule::AUX_021},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   const auto whole = static_cast<std::uint32_t>(PageSize());
   Trace trace({.pages = 1}, {.edit = [whole](auto& attr) { attr.aux_watermark = whole; }});
   trace.event().Enable();
@@ -224,8 +224,8 @@ std::vector<TracedBranch> Snapshot(Trace& trace) {
   return all;
 }
 
-CONFORMANCE_CASE(Aux, SnapshotKeepsTheNewest, .rules = {rule::AUX_005}, .needs = {Cap::kTrace},
-                 .over = {Over<dim::Cpu>()}) {
+CONFORMANCE_CASE(Aux, SnapshotKeepsTheNewest, .rules = {rule::AUX_005},
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
   for (const std::size_t pages : {1, 4}) {
     SCOPED_TRACE(pages);
     Trace trace({.pages = pages, .writable = false});
@@ -240,7 +240,7 @@ CONFORMANCE_CASE(Aux, SnapshotKeepsTheNewest, .rules = {rule::AUX_005}, .needs =
 }
 
 CONFORMANCE_CASE(Aux, SnapshotContinuesWhereItStopped, .rules = {rule::AUX_005, rule::AUX_029},
-                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // each context switch ends a record
   Trace trace({.pages = 1, .writable = false});
   std::vector<Branch> all;
@@ -265,7 +265,8 @@ CONFORMANCE_CASE(Aux, SnapshotContinuesWhereItStopped, .rules = {rule::AUX_005, 
   }
 }
 
-CONFORMANCE_CASE(Aux, SnapshotDisregardsTheTail, .rules = {rule::AUX_005}, .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, SnapshotDisregardsTheTail, .rules = {rule::AUX_005},
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   Trace trace({.pages = 1, .writable = false});
   for (const std::uint64_t tail : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{12'345}}) {
     trace.aux().set_tail(tail);
@@ -277,7 +278,7 @@ CONFORMANCE_CASE(Aux, SnapshotDisregardsTheTail, .rules = {rule::AUX_005}, .need
 
 // User space may write any value to aux_tail. The device must write only inside the area.
 CONFORMANCE_CASE(Aux, InvalidTailKeepsWritesInsideArea, .rules = {rule::AUX_004},
-                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
   Trace trace({.pages = 1});
   for (const std::uint64_t tail :
        {~std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 63, std::uint64_t{4'095},

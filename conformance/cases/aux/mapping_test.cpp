@@ -146,7 +146,7 @@ CONFORMANCE_CASE(Aux, UnmappingWhileTracingStopsTheDevice,
 }
 
 CONFORMANCE_CASE(Aux, EnablingBeforeMappingRecordsNothing, .rules = {rule::AUX_013},
-                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
   const Event event = OpenTrace();
   event.Enable();
   port().Branches(SomeBranches(10));
@@ -166,7 +166,7 @@ CONFORMANCE_CASE(Aux, EnablingBeforeMappingRecordsNothing, .rules = {rule::AUX_0
 }
 
 CONFORMANCE_CASE(Aux, PartialUnmapAndResizeAreRefused, .rules = {rule::RB_004},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   Trace trace({.pages = 4});
   void* const area = const_cast<std::byte*>(trace.aux().data().data());
   const int covered = static_cast<int>(ValueOnThisKernel(rule::RB_004, "covered"));

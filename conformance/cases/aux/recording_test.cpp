@@ -28,7 +28,7 @@ void CheckContiguous(const std::vector<AuxRecord>& records, std::uint64_t start,
 
 CONFORMANCE_CASE(Aux, TraceHoldsEachBranchOnceInOrder,
                  .rules = {rule::AUX_017, rule::AUX_003, rule::AUX_023, rule::AUX_029},
-                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
   Trace trace;
   const auto branches = SomeBranches(100);
   TraceBranches(trace.event(), branches);
@@ -41,7 +41,7 @@ CONFORMANCE_CASE(Aux, TraceHoldsEachBranchOnceInOrder,
 
 CONFORMANCE_CASE(Aux, AnySizeOfAreaHoldsTheSameTrace,
                  .rules = {rule::AUX_014, rule::AUX_017, rule::AUX_004, rule::AUX_003},
-                 .needs = {Cap::kTrace}, .budget_s = 20) {
+                 .needs = {Cap::kTrace, Cap::kPort}, .budget_s = 20) {
   for (const std::size_t pages : {1, 2, 8, 64, 512}) {
     SCOPED_TRACE(pages);
     Trace trace({.pages = pages});
@@ -59,7 +59,7 @@ CONFORMANCE_CASE(Aux, AnySizeOfAreaHoldsTheSameTrace,
 }
 
 CONFORMANCE_CASE(Aux, DisabledTimeIsNotInTheTrace, .rules = {rule::AUX_023, rule::AUX_029},
-                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // each context switch ends a record
   Trace trace;
   const auto first = SomeBranches(5);
@@ -74,7 +74,7 @@ CONFORMANCE_CASE(Aux, DisabledTimeIsNotInTheTrace, .rules = {rule::AUX_023, rule
 }
 
 CONFORMANCE_CASE(Aux, DisablingMakesTheTraceVisible, .rules = {rule::AUX_023},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   Trace trace({.pages = 16});
   for (std::size_t n = 1; n <= 20; ++n) {
     TraceBranches(trace.event(), SomeBranches(n));
@@ -83,7 +83,7 @@ CONFORMANCE_CASE(Aux, DisablingMakesTheTraceVisible, .rules = {rule::AUX_023},
 }
 
 CONFORMANCE_CASE(Aux, ItraceStartPrecedesAuxRecords, .rules = {rule::AUX_018},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   Trace trace;
   for (int i = 0; i < 3; ++i) {
     TraceBranches(trace.event(), SomeBranches(5));
@@ -124,7 +124,7 @@ CONFORMANCE_CASE(Aux, ExcludesFilterTheTrace, .rules = {rule::AUX_020},
 
 CONFORMANCE_CASE(Aux, TraceFollowsItsTaskToOtherCpus,
                  .rules = {rule::AUX_015, rule::AUX_017, rule::AUX_003},
-                 .needs = {Cap::kTrace, Cap::kCpus2}) {
+                 .needs = {Cap::kTrace, Cap::kPort, Cap::kCpus2}) {
   Trace trace({.pages = 8});
   std::vector<Branch> all;
   trace.event().Enable();
@@ -141,8 +141,8 @@ CONFORMANCE_CASE(Aux, TraceFollowsItsTaskToOtherCpus,
   EXPECT_EQ(traced.starts.size(), 1u);
 }
 
-CONFORMANCE_CASE(Aux, OtherTasksAreNotInTheTrace, .rules = {rule::AUX_015}, .needs = {Cap::kTrace},
-                 .over = {Over<dim::Cpu>()}) {
+CONFORMANCE_CASE(Aux, OtherTasksAreNotInTheTrace, .rules = {rule::AUX_015},
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
   Trace trace({.pages = 8});
   trace.event().Enable();
   std::vector<Branch> own;
@@ -162,7 +162,7 @@ CONFORMANCE_CASE(Aux, OtherTasksAreNotInTheTrace, .rules = {rule::AUX_015}, .nee
 }
 
 CONFORMANCE_CASE(Aux, ChildrenOfATracedTaskAreInTheTrace, .rules = {rule::AUX_015},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   // The kernel maps a buffer of an inherited event only if the event is bound to a CPU. So both
   // tasks run on that CPU.
   Trace trace({.pages = 8}, {.cpu = target().Cpu(0), .inherit = true});
@@ -183,7 +183,7 @@ CONFORMANCE_CASE(Aux, ChildrenOfATracedTaskAreInTheTrace, .rules = {rule::AUX_01
 }
 
 CONFORMANCE_CASE(Aux, TraceOfACpuHoldsAllItsTasks, .rules = {rule::AUX_030},
-                 .needs = {Cap::kTrace, Cap::kCpus2}) {
+                 .needs = {Cap::kTrace, Cap::kPort, Cap::kCpus2}) {
   const int here = target().Cpu(0);
   const int there = target().Cpu(1);
   Trace trace({.pages = 8}, {.pid = -1, .cpu = there});

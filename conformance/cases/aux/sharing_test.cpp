@@ -50,7 +50,8 @@ CONFORMANCE_CASE(Aux, TracesOfTasksAndOfCpusExcludeEachOther, .rules = {rule::AU
 }
 
 CONFORMANCE_CASE(Aux, DifferentCpusAndTasksAreTracedAtTheSameTime,
-                 .rules = {rule::AUX_019, rule::AUX_030}, .needs = {Cap::kTrace, Cap::kCpus2}) {
+                 .rules = {rule::AUX_019, rule::AUX_030},
+                 .needs = {Cap::kTrace, Cap::kPort, Cap::kCpus2}) {
   {
     Trace zero({}, {.pid = -1, .cpu = target().Cpu(0)});
     Trace one({}, {.pid = -1, .cpu = target().Cpu(1)});
@@ -70,7 +71,8 @@ CONFORMANCE_CASE(Aux, DifferentCpusAndTasksAreTracedAtTheSameTime,
   EXPECT_THAT(TryTrace({.pid = other.pid()}), Succeeds()) << rule::AUX_019.text;
 }
 
-CONFORMANCE_CASE(Aux, UnknownSettingsAreRefused, .rules = {rule::AUX_025}, .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, UnknownSettingsAreRefused, .rules = {rule::AUX_025},
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   EventSpec spec = target().Trace();
   for (const std::uint64_t bit : {std::uint64_t{1}, std::uint64_t{1} << 63}) {
     spec.config = bit;
@@ -98,7 +100,8 @@ CONFORMANCE_CASE(Aux, UnknownSettingsAreRefused, .rules = {rule::AUX_025}, .need
   EXPECT_THAT(TryTrace(), Succeeds()) << rule::AUX_025.text;
 }
 
-CONFORMANCE_CASE(Aux, ForeignTypeReturnsEnoent, .rules = {rule::AUX_025}, .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, ForeignTypeReturnsEnoent, .rules = {rule::AUX_025},
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   const Event clock = Open(Software(PERF_COUNT_SW_TASK_CLOCK));
   EventSpec invalid_type = target().Trace();
   invalid_type.type = 0x7fff'ffff;
@@ -160,7 +163,7 @@ CONFORMANCE_CASE(Aux, MismatchedOutputIsRefused, .rules = {rule::AUX_026},
 }
 
 CONFORMANCE_CASE(Aux, OutputToAnotherTaskIsRefused, .rules = {rule::AUX_026},
-                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
   Child child([] { return 0; });
   Trace own;
   const Event other = Open(target().Trace(), {.pid = child.pid()});
@@ -184,7 +187,7 @@ CONFORMANCE_CASE(Aux, OutputOfAMappedTraceIsRefused, .rules = {rule::AUX_026},
 }
 
 CONFORMANCE_CASE(Aux, RedirectedTraceWritesToTargetArea, .rules = {rule::AUX_026, rule::AUX_017},
-                 .needs = {Cap::kTrace}, .over = {Over<dim::Cpu>()}) {
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
   // This task and its child run on the same CPU and share the buffer of one trace.
   const auto own = SomeBranches(4);
   const auto childs = SomeBranches(5, 1'000);
@@ -204,7 +207,8 @@ CONFORMANCE_CASE(Aux, RedirectedTraceWritesToTargetArea, .rules = {rule::AUX_026
   EXPECT_EQ(trace.Drain().branches, AsTraced(own + childs)) << rule::AUX_026.text;
 }
 
-CONFORMANCE_CASE(Aux, OpenTracesPinTheModule, .rules = {rule::AUX_028}, .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Aux, OpenTracesPinTheModule, .rules = {rule::AUX_028},
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   const long before = ModuleReferences();
   std::optional<Trace> trace(std::in_place);
   EXPECT_EQ(ModuleReferences(), before + 1) << rule::AUX_028.text;

@@ -248,7 +248,7 @@ CONFORMANCE_CASE(OpenModelTrace, ModifyChecksAttrLikeOpen, .rules = {rule::ABI_0
 }
 
 CONFORMANCE_CASE(OpenModelTrace, RefusedOpenLeavesNothingBehind, .rules = {rule::ERR_028},
-                 .needs = {Cap::kTrace}) {
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   CheckTraces();
 }
 

@@ -23,7 +23,8 @@ std::vector<Record> AuxOf(const RingContents& contents, const Event& event) {
 std::uint64_t FlagsOf(const Record& record) { return pmuconf::At<std::uint64_t>(record, 16); }
 
 CONFORMANCE_CASE(Record, AuxReportsOffsetAndSize,
-                 .rules = {rule::REC_108, rule::REC_109, rule::REC_024}, .needs = {Cap::kTrace}) {
+                 .rules = {rule::REC_108, rule::REC_109, rule::REC_024},
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   Trace trace({}, kWithTrailer);
   std::uint64_t end = 0;
   std::size_t starts = 0;
@@ -52,7 +53,8 @@ CONFORMANCE_CASE(Record, AuxReportsOffsetAndSize,
   EXPECT_EQ(starts, 1u) << rule::REC_109.text;
 }
 
-CONFORMANCE_CASE(Record, AuxReportsTruncation, .rules = {rule::REC_108}, .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Record, AuxReportsTruncation, .rules = {rule::REC_108},
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   Trace trace({.pages = 1}, kWithTrailer);
   const std::size_t capacity = RecordsIn(PageSize());
   for (const std::size_t n : {capacity / 2, 2 * capacity, capacity / 2}) {
@@ -67,7 +69,8 @@ CONFORMANCE_CASE(Record, AuxReportsTruncation, .rules = {rule::REC_108}, .needs 
   }
 }
 
-CONFORMANCE_CASE(Record, AuxReportsOverwrite, .rules = {rule::REC_108}, .needs = {Cap::kTrace}) {
+CONFORMANCE_CASE(Record, AuxReportsOverwrite, .rules = {rule::REC_108},
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   Trace trace({.pages = 1, .writable = false}, kWithTrailer);
   TraceBranches(trace.event(), SomeBranches(2 * RecordsIn(PageSize()) + 7));
   const std::vector<Record> records = AuxOf(trace.ring().Drain(), trace.event());

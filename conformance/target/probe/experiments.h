@@ -28,6 +28,9 @@ void FindSupport(const ProbedPmu& pmu, PmuFacts* facts);
 void FindFormats(PmuFacts* facts);
 void FindRefusals(const ProbedPmu& pmu, PmuFacts* facts);
 
+// Finds whether a PMU has one event in a context (PERF_PMU_CAP_EXCLUSIVE), on this CPU.
+void FindExclusive(PmuFacts* facts);
+
 // Finds the shortest period that opens, frequency mode, precision and branch stacks.
 void FindSampling(const ProbedPmu& pmu, PmuFacts* facts);
 

@@ -45,7 +45,10 @@ PmuFacts Probe(const std::string& name) {
   PmuFacts facts;
   facts.device = name;
   const ProbedPmu pmu(&facts);
-  if (facts.kind == "trace") return facts;
+  if (facts.kind == "trace") {
+    FindExclusive(&facts);
+    return facts;
+  }
   const RateRestorer restorer;
   FindEvents(pmu, &facts);
   FindCounters(pmu, &facts);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <initializer_list>
 
+#include "system/cpu.h"
 #include "system/sysfs.h"
 #include "target/probe/experiments.h"
 
@@ -132,5 +133,15 @@ void FindFormats(PmuFacts* facts) {
 }
 
 void FindRefusals(const ProbedPmu& pmu, PmuFacts* facts) { Refusals(pmu, facts).Run(); }
+
+void FindExclusive(PmuFacts* facts) {
+  EventSpec spec;
+  spec.type = facts->type;
+  const OpenResult first = ProbedPmu::OpenAt(spec, {.pid = -1, .cpu = CurrentCpu()});
+  const OpenResult second = ProbedPmu::OpenAt(spec, {.pid = -1, .cpu = CurrentCpu()});
+  if (!first.ok() || second.error != EBUSY) return;
+  const std::string how = "a second event of the same CPU " + ErrnoText(second.error);
+  facts->refused.emplace_back("exclusive", Finding{0, second.error, how});
+}
 
 }  // namespace pmuconf
