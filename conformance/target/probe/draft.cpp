@@ -188,6 +188,7 @@ std::vector<DraftLine> DraftLines(const PmuFacts& facts) {
   if (facts.kind == "trace") {
     out.Table("[trace]");
     out.Line("record", "1", "bytes of a record: unknown; 1 claims nothing", Sure::kDefault);
+    WriteRefusals(facts, &out);
     return out.lines();
   }
   if (facts.limited()) WriteCounters(facts, &out);
