@@ -55,8 +55,8 @@ class Worker {
   bool Mine() const;  // whether this process forked it
 
   // Executes `n` units on EventCpu(). `extra` is what the event counts of each command in addition
-  // to its units, and n > extra or n = 0. Returns when the worker is stopped again. Throws Broken if it
-  // dies, or if another process calls this.
+  // to its units, and n > extra or n = 0. Returns when the worker is stopped again. Throws Broken
+  // if it dies, or if another process calls this.
   void Run(WorkKind kind, std::uint64_t n, std::uint64_t extra = 0);
 
   // Divides the work of later Run()s into steps (StepOfWork()). The kernel runs between them,
