@@ -44,7 +44,6 @@ PmuFacts Facts() {
   facts.fixed = {2, 0, "two more"};
   facts.width = {48, 0, "pmc_width"};
   facts.shortest_period = {8, 0, "the shortest that opens"};
-  facts.min_period = {16, 0, "the shortest that is safe"};
   facts.user_reads = {1, 0, "cap_user_rdpmc", Sure::kRead};
   facts.refused = {{"clock", {0, EINVAL, "a clock"}}, {"exclude_idle", {0, EOPNOTSUPP, "idle"}}};
   facts.precise = {2, 0, "the highest"};
@@ -65,7 +64,7 @@ TEST(Draft, LoadsAndStatesFindings) {
   EXPECT_EQ(target.general(), 4u);
   EXPECT_EQ(target.fixed(), 2u);
   EXPECT_EQ(target.width(), 48u);
-  EXPECT_EQ(target.min_period(), 16u);
+  EXPECT_EQ(target.min_period(), 8u);
   EXPECT_EQ(target.precise(), 2u);
   EXPECT_EQ(target.branches(), 0u);
   EXPECT_THAT(target.exclusive_formats(), ElementsAre("a", "b"));
@@ -134,7 +133,7 @@ TEST(Draft, NotesAreCommentsOfTheFile) {
   PmuFacts facts = Facts();
   facts.sampling_notes = {{"skid", "0 to 3", "after the period"}};
   EXPECT_THAT(WriteDraft(facts), HasSubstr("\n# skid: 0 to 3 (after the period)\n"));
-  EXPECT_EQ(Target::Parse(WriteDraft(facts), "draft").min_period(), 16U);
+  EXPECT_EQ(Target::Parse(WriteDraft(facts), "draft").min_period(), 8U);
 }
 
 TEST(Explain, TableHasEachKeyOnceWithItsOrigin) {

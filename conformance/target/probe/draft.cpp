@@ -52,7 +52,7 @@ void WriteSampling(const PmuFacts& facts, Writer* out) {
   if (!facts.sampling.ok()) return;
   out->Table("[sampling]");
   out->Comment(facts.sampling.how);
-  out->Number("min_period", facts.min_period);
+  out->Number("min_period", facts.shortest_period);
   out->Line("frequency", Bool(facts.frequency.ok()), facts.frequency.how, Sure::kMeasured);
   out->Notes(facts.sampling_notes);
 }

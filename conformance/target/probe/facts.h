@@ -70,7 +70,6 @@ struct PmuFacts {
   Finding general, fixed, width;
   Finding sampling, frequency, task, exclude_user, exclude_kernel, precise, branches;
   Finding shortest_period;  // the shortest sample period that opens
-  Finding min_period;       // the shortest that opens and that a run of the worker completed
   Finding user_reads;       // value 1: the control page permits them
   std::vector<std::pair<std::string, Finding>> refused;  // keys of [refusals] and their errno
   bool filters = false;

@@ -153,20 +153,15 @@ std::string SkidText(const std::vector<std::uint64_t>& late) {
 
 void FindSafePeriod(PmuFacts* facts) {
   const std::uint64_t shortest = facts->shortest_period.value;
-  facts->min_period = ChoosePeriod(shortest, {});
   const auto event =
       std::find_if(facts->events.begin(), facts->events.end(),
                    [](const EventFacts& e) { return e.stimulus == "work" && e.work.extra; });
   if (event == facts->events.end()) return;
   const std::vector<PeriodTrial> trials = SafePeriod(*event).Try(shortest);
-  facts->min_period = ChoosePeriod(shortest, trials);
-  if (shortest != facts->min_period.value) {
-    facts->sampling_notes.push_back(
-        {"shortest period that opens", std::to_string(shortest),
-         "not min_period, which is the shortest that a program may use without harm"});
-  }
+  const Finding safe = ChoosePeriod(shortest, trials);
+  facts->sampling_notes.push_back({"safe period", std::to_string(safe.value), safe.how});
   const bool straight = event->work.kind == WorkKind::kInstructions && *event->work.extra == 0;
-  if (!straight || facts->min_period.value > kSkidPeriod) return;
+  if (!straight || safe.value > kSkidPeriod) return;
   // A new worker: the last trial may have killed the other one.
   const std::vector<std::uint64_t> late = SafePeriod(*event).Skid();
   facts->sampling_notes.push_back(
