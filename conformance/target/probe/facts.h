@@ -69,8 +69,8 @@ struct PmuFacts {
   bool unlimited = false;  // a group took as many of its events as a target file can claim
   Finding general, fixed, width;
   Finding sampling, frequency, task, exclude_user, exclude_kernel, precise, branches;
-  Finding shortest_period;  // the shortest sample period that opens
-  Finding user_reads;       // value 1: the control page permits them
+  Finding shortest_period;                               // the shortest sample period that opens
+  Finding user_reads;                                    // value 1: the control page permits them
   std::vector<std::pair<std::string, Finding>> refused;  // keys of [refusals] and their errno
   bool filters = false;
   std::vector<std::string> exclusive_formats;
