@@ -77,17 +77,6 @@ TEST(Draft, LoadsAndStatesFindings) {
   EXPECT_TRUE(target.Claims(Cap::kUserReads));
 }
 
-TEST(Draft, HasTheRequestedNameAndSlowness) {
-  PmuFacts facts = Facts();
-  facts.name = "other";
-  facts.slowness = 2.5;
-  const Target target = Target::Parse(WriteDraft(facts), "draft");
-  EXPECT_EQ(target.name(), "other");
-  EXPECT_EQ(target.match(), "toy");
-  EXPECT_EQ(target.slowness(), 2.5);
-  EXPECT_EQ(Target::Parse(WriteDraft(Facts()), "draft").name(), "toy");
-}
-
 TEST(Draft, ExactEventHasWorkAndItsExtraEvents) {
   PmuFacts facts = Facts();
   facts.events[0].stimulus = "work";

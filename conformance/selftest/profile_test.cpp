@@ -52,9 +52,9 @@ TEST(Profiles, RejectOtherListsThanSortedActiveRules) {
       {"rules = [\"AAA-001\", \"BBB-002\"]\n", "names draft 'BBB-002'"},
       {"rules = []\n", "names no active rule"},
       {"areas = [\"AAA\"]\n", "areas"}};
-  for (const auto& [tail, said] : wrong) {
-    EXPECT_THAT(Refusal([&] { ParseProfile(kProfileHead + tail, "p.toml", kRules); }),
-                HasSubstr(said));
+  for (const auto& entry : wrong) {
+    EXPECT_THAT(Refusal([&] { ParseProfile(kProfileHead + entry.first, "p.toml", kRules); }),
+                HasSubstr(entry.second));
   }
 }
 
