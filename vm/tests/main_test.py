@@ -256,9 +256,9 @@ def test_draft_has_the_machine_of_the_pmu(
     image, out = str(boot_image(tmp_path / "bzImage")), tmp_path / "yours.toml"
     argv = ["probe", "--kernel", image, "--pmu", "yours", "--out", str(out), "--icount", "3"]
     argv += ["--cpu-model", "max,pmu=on", "--cmdline", "one two=3"]
-    assert main(argv) == 2
+    assert main([*argv, "--cpus", "2"]) == 2
     assert "icount on amd64 needs one CPU: --cpus 1" in capfd.readouterr().err
-    assert main([*argv, "--cpus", "1"]) == 0
+    assert main(argv) == 0
     assert tomllib.loads(out.read_text("utf-8"))["vm"] == {
         "cpu": "max,pmu=on",
         "icount": 3,
