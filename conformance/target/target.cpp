@@ -278,11 +278,6 @@ PulseOptions WithRequirements(const EventSpec& spec, PulseOptions options) {
   return options;
 }
 
-bool Target::HasWork() const {
-  return std::any_of(claims_.begin(), claims_.end(),
-                     [](const EventClaim& e) { return e.stimulus == StimulusKind::kWork; });
-}
-
 void Target::Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOptions& options) const {
   if (port_.empty() && options != PulseOptions{}) {
     throw Broken("the case sets options of a pulse, which need a stimulus port");

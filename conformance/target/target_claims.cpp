@@ -221,6 +221,11 @@ bool Target::Claims(Cap cap) const {
   return false;
 }
 
+bool Target::HasWork() const {
+  return std::any_of(claims_.begin(), claims_.end(),
+                     [](const EventClaim& e) { return e.stimulus == StimulusKind::kWork; });
+}
+
 bool Target::Unlimited() const { return general_ == 0 && kind_ != "core" && kind_ != "trace"; }
 
 std::size_t Target::IndependentEvents() const {

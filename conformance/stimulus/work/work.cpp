@@ -8,12 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "stimulus/work/code.h"
 #include "system/broken.h"
@@ -21,14 +19,6 @@
 
 namespace pmuconf {
 namespace {
-
-constexpr std::array<std::pair<WorkKind, std::string_view>, 5> kNames = {{
-    {WorkKind::kInstructions, "instructions"},
-    {WorkKind::kBranches, "branches"},
-    {WorkKind::kLoads, "loads"},
-    {WorkKind::kStores, "stores"},
-    {WorkKind::kCalls, "calls"},
-}};
 
 // A round of the loop of instructions has two: it counts down and branches.
 constexpr std::uint64_t kLoopInstructions = 2;
@@ -51,20 +41,6 @@ std::unique_ptr<Worker>& Started() {
 }
 
 }  // namespace
-
-std::string_view ToString(WorkKind kind) {
-  for (const auto& [known, name] : kNames) {
-    if (known == kind) return name;
-  }
-  return "?";
-}
-
-std::optional<WorkKind> WorkKindFromString(std::string_view name) {
-  for (const auto& [kind, known] : kNames) {
-    if (known == name) return kind;
-  }
-  return std::nullopt;
-}
 
 std::optional<WorkPlan> PlanWork(WorkKind kind, std::uint64_t n) {
   if (kind != WorkKind::kInstructions) {
