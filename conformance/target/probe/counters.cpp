@@ -73,11 +73,11 @@ class Constraints {
     std::uint64_t set = 0;  // of the model
   };
 
-  bool Fits(Specs specs) const { return CountFitting(pmu_, specs) == specs.size(); }
+  bool Fits(const Specs& specs) const { return CountFitting(pmu_, specs) == specs.size(); }
   bool FitsBeyond(const Specs& more) const {
     Specs specs = full_;
     specs.insert(specs.end(), more.begin(), more.end());
-    return Fits(std::move(specs));
+    return Fits(specs);
   }
 
   // Stores the counters of an event. Returns the reason if they are unknown.

@@ -86,7 +86,7 @@ Finding ProbedPmu::Try(const EventSpec& spec, const OpenOptions& options,
 
 Finding ProbedPmu::TryAny(const std::vector<EventFacts>& events, const OpenOptions& options,
                           const std::string& what) const {
-  const Finding first = Try(events.front().spec, options, what);
+  Finding first = Try(events.front().spec, options, what);
   for (const EventFacts& event : events) {
     Finding finding = Try(event.spec, options, what);
     if (finding.ok()) return finding;
@@ -99,7 +99,7 @@ Finding ProbedPmu::TryTask(const std::vector<EventFacts>& events, const std::str
     const OpenResult opened = OpenAt(spec, {});
     return Finding{0, opened.error, what + " " + ErrnoText(opened.error)};
   };
-  const Finding first = attempt(events.front().spec);
+  Finding first = attempt(events.front().spec);
   for (const EventFacts& event : events) {
     Finding finding = attempt(event.spec);
     if (finding.ok()) return finding;
