@@ -16,10 +16,10 @@ SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(P
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= LIKE=TARGET MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= SHUFFLE=SEED ISOLATE=1 BOOT=1 LAYERS=all|LIST DEBUG=1 MUTANTS=FOLDER TIME=SECONDS RUNS=N CALLS=N LIES='GLOB,...' MERGE=1 STAGES=LIST FRESH=1 STOP=1 SHARD=K/N N=ROUNDS FAULT=TEST JOBS='GLOB ...'"
+	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= LIKE=TARGET MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= WORK= SHUFFLE=SEED ISOLATE=1 BOOT=1 LAYERS=all|LIST DEBUG=1 MUTANTS=FOLDER TIME=SECONDS RUNS=N CALLS=N LIES='GLOB,...' MERGE=1 STAGES=LIST FRESH=1 STOP=1 SHARD=K/N N=ROUNDS FAULT=TEST JOBS='GLOB ...'"
 
 run: deps guest-suite ## judge TARGET (or all, or probe: a draft for PMU) on KERNEL in a virtual machine; exit status 0 conformant, 1 not, 2 not judged
-	@$(PYTHON) -m vm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) $(if $(BOOT),--boot) $(if $(LAYERS),--layers '$(LAYERS)') --arch '$(ARCH)' $(SELECT) $(if $(PMU),--pmu '$(PMU)') $(if $(LIKE),--like '$(LIKE)') $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)') $(if $(CPU_MODEL),--cpu-model '$(CPU_MODEL)') $(if $(ICOUNT),--icount '$(ICOUNT)') $(if $(CMDLINE),--cmdline '$(CMDLINE)')
+	@$(PYTHON) -m vm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) $(if $(BOOT),--boot) $(if $(LAYERS),--layers '$(LAYERS)') --arch '$(ARCH)' $(SELECT) $(if $(PMU),--pmu '$(PMU)') $(if $(LIKE),--like '$(LIKE)') $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)') $(if $(CPU_MODEL),--cpu-model '$(CPU_MODEL)') $(if $(ICOUNT),--icount '$(ICOUNT)') $(if $(CMDLINE),--cmdline '$(CMDLINE)') $(if $(WORK),--work '$(WORK)')
 
 check: deps ## run the tests that a change needs; STAGES=? lists them, STAGES='lint,run/*' selects, FRESH=1 runs all, STOP=1 ends at the first failure
 	@$(PYTHON) -m ci.check $(if $(filter-out 0,$(STOP)),--stop) $(if $(STAGES),--stages '$(STAGES)') $(if $(filter-out 0,$(FRESH)),--fresh)

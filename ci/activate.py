@@ -29,7 +29,7 @@ from vm.errors import PmuvmError
 ROOT = Path(__file__).resolve().parent.parent
 
 OUT = ROOT / "build" / "activate"
-KERNELS = ("6.1", "6.12")
+KERNELS = tuple(kernel.known())
 SHARD_RUNS = 250
 """Runs of each case in one guest."""
 STATUS = r'(id\s*=\s*"{}"(?:\n(?!\[\[).*)*?\nstatus\s*=\s*")draft"'

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from vm import kbuild, source, store, tree
+from vm import kbuild, kernel, source, store, tree
 from vm.errors import PmuvmError
 
-KERNELS = ("6.1", "6.12")
+KERNELS = tuple(kernel.known())
 FRAGMENT = store.ROOT / "ci" / "intree.config"
 PLACE = Path("drivers/perf/refpmu")
 # driver/README.md requires these changes in the kernel tree, in addition to the driver's folder.

@@ -6,15 +6,15 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ci.lying import lie_file, report, trial
 from ci.lying.lie_file import Lie, LieFileError
 from ci.lying.trial import Pair
-from conformance.rules.generate import CatalogueError, read_catalogue
+from conformance.rules.generate import CatalogueError, Rule, read_catalogue
 from ci.units.evidence import applies
-from vm import kernel, session, store, suite
+from vm import kernel, session, stock, store, suite
 from vm.channel import Message
 from vm.errors import PmuvmError
 from vm.runs import plan
@@ -99,12 +99,31 @@ def _areas(rules: Sequence[str]) -> set[str]:
     return {rule.partition("-")[0] for rule in rules}
 
 
+def plan_kernels(
+    lies: Sequence[Lie], rules: Mapping[str, Rule], asked: Sequence[str]
+) -> dict[str, list[Lie]]:
+    """The lies to run on each kernel. If none is asked for, a lie runs on the default kernel if it and one of its rules
+    are for that kernel, otherwise on the newest one."""
+
+    def suits(lie: Lie, name: str) -> bool:
+        return lie.wants(name) and (
+            not lie.rules or any(applies(rules[rule].kernels, name) for rule in lie.rules)
+        )
+
+    if asked:
+        return {name: [lie for lie in lies if suits(lie, name)] for name in asked}
+    default = [lie for lie in lies if suits(lie, DEFAULT_KERNEL)]
+    newest = stock.series()[-1]
+    others = [lie for lie in lies if lie not in default and suits(lie, newest)]
+    return {name: of for name, of in ((DEFAULT_KERNEL, default), (newest, others)) if of}
+
+
 def run(options: argparse.Namespace) -> int:
     """Judges the selected lies on each kernel."""
     catalogue = read_catalogue((store.ROOT / "conformance" / "rules").glob("*.toml"))
-    active = {r.id: r for r in catalogue if r.status == "active" and "case" in r.layer}
+    known = {r.id: r for r in catalogue if lie_file.may_name(r)}
     lies = lie_file.read(options.folder)
-    for problem in lie_file.unknown_rules(lies, set(active)):
+    for problem in lie_file.unknown_rules(lies, set(known)):
         raise LieFileError(problem)
     if options.lies:
         globs = options.lies.split(",")
@@ -114,12 +133,11 @@ def run(options: argparse.Namespace) -> int:
     if not lies:
         raise LieFileError(f"no lie in {options.folder}")
     rows: list[report.Row] = []
-    for name in options.kernel or [DEFAULT_KERNEL]:
-        wanted = [lie for lie in lies if lie.wants(name)]
+    for name, wanted in plan_kernels(lies, known, options.kernel or []).items():
         progress = report.Progress(wanted, sys.stdout)
         for lie, pairs, bench in judge(wanted, name, options):
             # A rule of other kernels has no case here.
-            excused = {r for r in lie.rules if not applies(active[r].kernels, name)}
+            excused = {r for r in lie.rules if not applies(known[r].kernels, name)}
             kept = [p for p in pairs if p.result != trial.SKIPPED or p.rule not in excused]
             progress.lie(lie, kept, bench.ran, discovered=options.all)
             rows += [report.row(name, lie, pair) for pair in kept]
@@ -136,7 +154,9 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--lies", metavar="GLOB,...", default="", help="run only these lies")
     parser.add_argument(
-        "--kernel", action="append", help=f"run on this kernel; may be repeated ({DEFAULT_KERNEL})"
+        "--kernel",
+        action="append",
+        help=f"run on this kernel; may be repeated ({DEFAULT_KERNEL}, or the newest for rules of newer kernels)",
     )
     parser.add_argument(
         "--all",

@@ -24,7 +24,7 @@ CONFIG = store.ROOT / "ci" / "coverage.config"
 SOURCE = re.compile(r"\bdriver/(?:(?:core_pmu|uncore|trace|port|compat)/[\w./]+|module\.\w+)$")
 """A file of the driver's kernel code, at the end of a path. The unit tests cover driver/core and driver/model."""
 LEAST_PERCENT = 85.0
-KERNELS = ("6.12", "6.1")
+KERNELS = tuple(reversed(kernel.known()))
 BUILD_S = 3600
 GCOV_S = 120
 BOOT_S = 300.0

@@ -27,12 +27,13 @@ from ci.checks import (
 )
 from vm import store
 from vm.errors import PmuvmError
+from vm.kernel import known
 
 ROOT = Path(__file__).resolve().parent.parent
 
 OUT = ROOT / "build" / "lint"
-CPP_FOLDERS = ("conformance", "oracle", "tools", "fuzz")
-SERIES = ("6.1", "6.12")
+CPP_FOLDERS = ("conformance", "oracle", "tools", "fuzz", "vm")
+SERIES = tuple(known())
 WITHOUT_FILES = {
     "mypy",
     "kernel-6.1",

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from vm import arch, kernel, qemu, suite
+from vm import arch, kernel, qemu, stock, suite
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -266,7 +266,7 @@ def all_places() -> list[Place]:
     profiles = ["", *sorted(path.stem for path in PROFILES.glob("*.toml"))]
     built = kernel.built_known()
     found = []
-    for name in (*kernel.fetched_known(), *built):
+    for name in (*stock.names(), *built):
         how = built.get(name)
         # A kernel with a driver of this project built in is only for targets with that kind.
         kind = how.kind if how is not None and how.overlay else None

@@ -11,6 +11,7 @@
 #include "core_pmu/sysfs.h"
 #include "module.h"
 #include "port/interrupt.h"
+#include "port/work_page.h"
 #include "trace/trace.h"
 #include "uncore/uncore.h"
 
@@ -46,6 +47,10 @@ static bool hybrid;
 module_param(hybrid, bool, 0444);
 MODULE_PARM_DESC(hybrid, "register two core types, refpmu_big and refpmu_little, with fixed parameters");
 
+static bool work;
+module_param(work, bool, 0444);
+MODULE_PARM_DESC(work, "count what the virtual machine executes, instead of nanoseconds");
+
 static char *pmi;
 module_param(pmi, charp, 0444);
 MODULE_PARM_DESC(pmi, "the interrupt: nmi or irq_work; default: nmi if the machine has one");
@@ -75,9 +80,18 @@ static int check_hybrid(void)
 	return -EINVAL;
 }
 
+/* Overflows of work are noticed late, in any context. Only an NMI arrives there. */
+static int check_work(void)
+{
+	if (!work || !pmi || strcmp(pmi, "irq_work"))
+		return 0;
+	pr_err("refpmu: work=1 and pmi=irq_work exclude each other\n");
+	return -EINVAL;
+}
+
 static int check_params(void)
 {
-	return check_hybrid() ?: check_lbr() ?:
+	return check_hybrid() ?: check_work() ?: check_lbr() ?:
 	       check("general", general, 1, REFPMU_MAX_GENERAL) ?:
 	       check("fixed", fixed, 0, REFPMU_MAX_FIXED) ?:
 	       check("width", width, 16, 64) ?:
@@ -99,15 +113,21 @@ static int setup_pmi(void)
 	}
 	err = refpmu_nmi_setup();
 	refpmu_pmi_is_nmi = !err;
-	if (err && pmi)
-		pr_err("refpmu: pmi=nmi: no NMI on this machine: %d\n", err);
-	return pmi ? err : 0;
+	if (err && (pmi || work))
+		pr_err("refpmu: %s: no NMI on this machine: %d\n", pmi ? "pmi=nmi" : "work=1",
+		       err);
+	return pmi || work ? err : 0;
 }
 
 static void teardown_pmi(void)
 {
 	if (refpmu_pmi_is_nmi)
 		refpmu_nmi_teardown();
+}
+
+static int setup_work(void)
+{
+	return work ? refpmu_work_map() : 0;
 }
 
 static void describe(struct refpmu_device *dev, unsigned int kind)
@@ -133,6 +153,7 @@ static void describe(struct refpmu_device *dev, unsigned int kind)
 		.lbr = params->lbr,
 		.records = params->records,
 		.min_period = params->min_period,
+		.work = work,
 	};
 }
 
@@ -201,6 +222,7 @@ static const struct {
 	int (*setup)(void);
 	void (*teardown)(void);
 } steps[] = {
+	{ setup_work, refpmu_work_unmap },
 	{ setup_devices, teardown_all_devices },
 	{ refpmu_hotplug_setup, refpmu_hotplug_teardown },
 	{ refpmu_sysfs_setup, refpmu_sysfs_teardown },

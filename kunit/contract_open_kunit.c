@@ -6,6 +6,7 @@
 #include <linux/kernfs.h>
 #include <linux/kthread.h>
 
+#include "compat.h"
 #include "compat/compat.h"
 #include "recorder.h"
 #include "rig.h"
@@ -90,7 +91,7 @@ static void default_transactions_without_pmu_enable_do_nothing(struct kunit *tes
 	recorder_register(test);
 	local_irq_disable();
 	pmu->start_txn(pmu, PERF_PMU_TXN_ADD);
-	depth = *this_cpu_ptr(pmu->pmu_disable_count);
+	depth = *compat_disable_count(pmu);
 	err = pmu->commit_txn(pmu);
 	pmu->start_txn(pmu, PERF_PMU_TXN_ADD);
 	pmu->cancel_txn(pmu);

@@ -6,6 +6,7 @@
 #include <linux/ktime.h>
 #include <linux/workqueue.h>
 
+#include "compat.h"
 #include "compat/compat.h"
 #include "recorder.h"
 
@@ -163,7 +164,7 @@ static bool wait_for_call(const struct recorder *recorder, enum recorder_callbac
 static void tick_starts_a_throttled_event(struct kunit *test)
 {
 	struct perf_event *event = open_period(test, PERIOD);
-	unsigned int overflows = 0;
+	unsigned int overflows = 0, stops;
 	u64 interrupts;
 	bool stop;
 
@@ -179,6 +180,7 @@ static void tick_starts_a_throttled_event(struct kunit *test)
 		stop = recorder_overflow(event);
 	} while (!stop && ++overflows < 1000000);
 	interrupts = event->hw.interrupts;
+	stops = recorder_count(test->priv, RECORDER_STOP);
 	perf_pmu_disable(event->pmu);
 	event->pmu->stop(event, 0);
 	perf_pmu_enable(event->pmu);
@@ -186,10 +188,64 @@ static void tick_starts_a_throttled_event(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, stop);
 	KUNIT_EXPECT_EQ(test, interrupts, THROTTLED);
+	KUNIT_EXPECT_EQ(test, stops, (unsigned int)COMPAT_THROTTLES_GROUPS);
 	KUNIT_ASSERT_TRUE(test, wait_for_call(test->priv, RECORDER_START));
 	expect_perf_context(test, RECORDER_START);
 	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_START).flags, 0);
 	KUNIT_EXPECT_NE(test, event->hw.interrupts, THROTTLED);
+}
+
+/* Make @member a member of the group of @leader, or take it out. Interrupts off. */
+static void join_group(struct perf_event *member, struct perf_event *leader)
+{
+	member->group_leader = leader;
+	list_add_tail(&member->sibling_list, &leader->sibling_list);
+}
+
+static void leave_group(struct perf_event *member)
+{
+	list_del_init(&member->sibling_list);
+	member->group_leader = member;
+}
+
+/* The member only counts, and its leader is throttled. */
+static void throttle_stops_and_starts_every_member(struct kunit *test)
+{
+	struct perf_event *leader = open_period(test, PERIOD);
+	struct recorder *recorder = test->priv;
+	struct perf_event_attr attr = recorder_attr(recorder);
+	struct perf_event *member = recorder_open(test, &attr);
+	unsigned int overflows = 0, stops;
+	int state;
+
+	VERIFIES(test, "DRC-055", "DRV-011");
+	if (!COMPAT_THROTTLES_GROUPS) {
+		kunit_mark_skipped(test, "perf throttles only the event that overflows");
+		return;
+	}
+	perf_event_enable(leader);
+	perf_event_enable(member);
+	recorder_clear(recorder);
+	local_irq_disable();
+	join_group(member, leader);
+	while (!recorder_overflow(leader) && ++overflows < 1000000)
+		;
+	stops = recorder_count(recorder, RECORDER_STOP);
+	state = member->hw.state;
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, stops, 2U);
+	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_STOP).flags, 0);
+	/* The tick starts them in a row, with interrupts off. */
+	KUNIT_EXPECT_TRUE(test, wait_for_call(recorder, RECORDER_START));
+	local_irq_disable();
+	leave_group(member);
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, state, PERF_HES_STOPPED);
+	KUNIT_EXPECT_EQ(test, recorder_count(recorder, RECORDER_START), 2U);
+	KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_START).flags, 0);
+	expect_perf_context(test, RECORDER_START);
+	KUNIT_EXPECT_EQ(test, member->hw.state, 0);
 }
 
 static void only_active_events_are_read(struct kunit *test)
@@ -267,6 +323,8 @@ static void nested_disables_do_not_reach_the_driver(struct kunit *test)
 static void last_overflow_of_a_limit_stops_the_event(struct kunit *test)
 {
 	struct perf_event *event = open_period(test, PERIOD);
+	struct recorder *recorder = test->priv;
+	unsigned int early, stops;
 	int first, last;
 
 	VERIFIES(test, "DRC-076");
@@ -275,10 +333,16 @@ static void last_overflow_of_a_limit_stops_the_event(struct kunit *test)
 	perf_event_enable(event);
 	local_irq_disable();
 	first = recorder_overflow(event);
+	early = recorder_count(recorder, RECORDER_STOP);
 	last = recorder_overflow(event);
+	stops = recorder_count(recorder, RECORDER_STOP);
 	local_irq_enable();
 	KUNIT_EXPECT_EQ(test, first, 0);
 	KUNIT_EXPECT_NE(test, last, 0);
+	KUNIT_EXPECT_EQ(test, early, 0U);
+	KUNIT_EXPECT_EQ(test, stops, (unsigned int)COMPAT_STOPS_AT_LIMIT);
+	if (stops)
+		KUNIT_EXPECT_EQ(test, recorder_last(test, RECORDER_STOP).flags, 0);
 	/* perf disables the event after the interrupt. */
 	KUNIT_ASSERT_TRUE(test, wait_for_call(test->priv, RECORDER_DEL));
 	expect_perf_context(test, RECORDER_DEL);
@@ -441,7 +505,7 @@ static REFPMU_COMPAT_SCHED_TASK(recorder_sched_task)
 			.flags = sched_in,
 			.cpu = smp_processor_id(),
 			.irqs_off = irqs_disabled(),
-			.pmu_off = *this_cpu_ptr(recorder->pmu.pmu_disable_count),
+			.pmu_off = *compat_disable_count(&recorder->pmu),
 		};
 }
 
@@ -483,6 +547,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(failed_add_puts_a_pinned_event_in_error_state),
 	KUNIT_CASE(throttle_ends_before_the_next_add),
 	KUNIT_CASE(tick_starts_a_throttled_event),
+	KUNIT_CASE(throttle_stops_and_starts_every_member),
 	KUNIT_CASE(only_active_events_are_read),
 	KUNIT_CASE(perf_calls_check_period_for_new_periods),
 	KUNIT_CASE(nested_disables_do_not_reach_the_driver),

@@ -12,6 +12,7 @@
 #include <linux/err.h>
 #include <linux/ktime.h>
 
+#include "compat.h"
 #include "dut.h"
 
 #define COUNT_NS NSEC_PER_SEC /* an event that happens on a busy CPU happens within this time */
@@ -30,7 +31,7 @@
 
 static int *depth(const struct dut *dut)
 {
-	return this_cpu_ptr(dut->pmu->pmu_disable_count);
+	return compat_disable_count(dut->pmu);
 }
 
 /* perf_pmu_disable() and perf_pmu_enable(), which are not exported to modules. */

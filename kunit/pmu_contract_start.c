@@ -148,6 +148,48 @@ void pmu_contract_events_between_stop_and_start_are_not_counted(struct kunit *te
 	}
 }
 
+/*
+ * Perf stops and starts a throttled event without flags. Nothing is counted twice or lost: neither
+ * the events before the stop nor those after the start.
+ */
+void pmu_contract_stop_and_start_without_flags_continue_the_count(struct kunit *test)
+{
+	struct dut *dut = test->priv;
+	u64 pace, from, to, later;
+	int flags;
+
+	VERIFIES(test, "DRC-052", "DRC-053", "DRV-011", "DRV-012");
+	if (!contract_has_state(test))
+		return;
+	pace = contract_begin(test);
+	if (!pace)
+		return;
+	if (!dut_stops_when_off(dut, pace)) {
+		kunit_mark_skipped(test, "events count while the PMU is off");
+		return;
+	}
+	dut_wait(dut, pace);
+	/* The PMU is disabled, so no event happens between the two reads. */
+	dut_off(dut);
+	from = dut_call_read(dut, FIRST);
+	dut_call_stop(dut, FIRST, 0);
+	dut_call_start(dut, FIRST, 0);
+	flags = dut_flags(dut, FIRST);
+	to = dut_call_read(dut, FIRST);
+	dut_on(dut);
+	KUNIT_EXPECT_TRUE_MSG(test, !flags, "started, its flags are %#x", flags);
+	KUNIT_EXPECT_TRUE_MSG(test, to == from, "%llu, then %llu", from, to);
+	/* The counter now holds events that were not read. */
+	dut_wait(dut, pace);
+	dut_off(dut);
+	dut_call_stop(dut, FIRST, 0);
+	dut_call_start(dut, FIRST, 0);
+	later = dut_call_read(dut, FIRST);
+	dut_on(dut);
+	KUNIT_EXPECT_TRUE_MSG(test, later > to, "a stop loses events: %llu, then %llu", to, later);
+	KUNIT_EXPECT_TRUE_MSG(test, dut_counts(dut), "started again, it does not count");
+}
+
 void pmu_contract_start_without_an_aux_area_leaves_the_event_stopped(struct kunit *test)
 {
 	struct dut *dut = test->priv;

@@ -5,7 +5,7 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 
-#include "compat/compat.h"
+#include "compat.h"
 #include "recorder.h"
 
 static struct recorder *to_recorder(struct pmu *pmu)
@@ -27,7 +27,7 @@ static void note(struct pmu *pmu, enum recorder_callback what, int flags, u64 va
 			.cpu = smp_processor_id(),
 			.value = value,
 			.irqs_off = irqs_off,
-			.pmu_off = *this_cpu_ptr(pmu->pmu_disable_count),
+			.pmu_off = *compat_disable_count(pmu),
 		};
 	recorder->n_calls++;
 	local_irq_restore(irqs);
@@ -145,11 +145,8 @@ static void cancel_turns(struct pmu *pmu)
 	if (pmu->task_ctx_nr != perf_invalid_context)
 		return;
 	for_each_possible_cpu(cpu) {
-#ifdef REFPMU_HAVE_PMU_CONTEXT
-		hrtimer_cancel(&per_cpu_ptr(pmu->cpu_pmu_context, cpu)->hrtimer);
-#else
-		hrtimer_cancel(&per_cpu_ptr(pmu->pmu_cpu_context, cpu)->hrtimer);
-#endif
+		if (compat_cpu_context(pmu, cpu))
+			hrtimer_cancel(&compat_cpu_context(pmu, cpu)->hrtimer);
 	}
 }
 

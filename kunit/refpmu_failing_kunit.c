@@ -169,6 +169,8 @@ static void setup_aux_without_memory_returns_null_and_leaks_nothing(struct kunit
 	free_page(page);
 }
 
+KUNIT_ARRAY_PARAM(scope, scope_choices, scope_desc);
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(failed_load_releases_everything, scope_gen_params),
 	KUNIT_CASE_PARAM(unload_releases_everything, scope_gen_params),

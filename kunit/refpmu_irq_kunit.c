@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite of the overflow handler: claiming, acknowledging, folding, samples. */
+/* Longer than 500 lines: one suite, whose cases share the counters and their overflows. */
 #include "core_pmu/irq.h"
 #include "rig.h"
 
@@ -410,6 +411,79 @@ static void start_resumes_an_event_that_the_handler_stopped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count, 107ULL);
 }
 
+/* Return the distance of the counter to its next overflow. */
+static u64 to_overflow(const struct perf_event *event)
+{
+	const u64 value = rig_reg(REFPMU_REG_PMC(event->hw.idx));
+
+	return refpmu_low_bits(rig_device->params.width) + 1 - value;
+}
+
+/*
+ * perf stops all members of a throttled group. The overflow of such a member may be pending. The
+ * handler then finds a stopped event, and its start must program the counter.
+ */
+static void start_programs_a_counter_that_overflowed_before_the_stop(struct kunit *test)
+{
+	struct perf_event *const events[] = { rig_open_sampling(test, RIG_PULSED, 100),
+					      rig_open_pulsed(test) };
+	const struct rig *rig = test->priv;
+	const u64 half = 1ULL << (rig_device->params.width - 1);
+	u64 distance[2], count[2];
+	unsigned int i, samples[2];
+
+	VERIFIES(test, "DRC-054", "DRC-074", "DRV-011");
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		local_irq_disable();
+		rig_add(events[i], PERF_EF_START);
+		if (i)
+			set_to_maximum(events[i]);
+		rig_tick(RIG_PULSED, i ? 1 : 100);
+		rig_stop(events[i], 0);
+		refpmu_irq(rig_cpu());
+		samples[i] = rig->samples;
+		rig_start(events[i], 0);
+		distance[i] = to_overflow(events[i]);
+		rig_tick(RIG_PULSED, 100);
+		refpmu_irq(rig_cpu());
+		count[i] = rig_read(events[i]);
+		rig_del(events[i]);
+		local_irq_enable();
+	}
+
+	KUNIT_EXPECT_EQ(test, samples[0], 0U);
+	KUNIT_EXPECT_EQ(test, distance[0], 100ULL);
+	KUNIT_EXPECT_EQ(test, count[0], 200ULL);
+	KUNIT_EXPECT_EQ(test, distance[1], half - 2);
+	KUNIT_EXPECT_EQ(test, count[1], 101ULL);
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+}
+
+/* The handler has not run between the stop and the start. */
+static void pending_overflow_survives_a_stop_and_a_start(struct kunit *test)
+{
+	struct perf_event *event = rig_open_sampling(test, RIG_PULSED, 100);
+	const struct rig *rig = test->priv;
+	u64 distance, count;
+
+	VERIFIES(test, "DRC-054", "DRV-011");
+	local_irq_disable();
+	rig_add(event, PERF_EF_START);
+	rig_tick(RIG_PULSED, 103);
+	rig_stop(event, 0);
+	rig_start(event, 0);
+	refpmu_irq(rig_cpu());
+	distance = to_overflow(event);
+	count = rig_read(event);
+	rig_del(event);
+	local_irq_enable();
+
+	KUNIT_EXPECT_EQ(test, rig->samples, 1U);
+	KUNIT_EXPECT_EQ(test, rig->periods, 100ULL);
+	KUNIT_EXPECT_EQ(test, distance, 97ULL);
+	KUNIT_EXPECT_EQ(test, count, 103ULL);
+}
+
 /* In frequency mode perf may change the period of a running event at any time. */
 static void reload_uses_the_current_period(struct kunit *test)
 {
@@ -464,6 +538,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(event_stops_after_its_last_sample),
 	KUNIT_CASE(overflow_is_reported_after_the_event_is_updated),
 	KUNIT_CASE(start_resumes_an_event_that_the_handler_stopped),
+	KUNIT_CASE(start_programs_a_counter_that_overflowed_before_the_stop),
+	KUNIT_CASE(pending_overflow_survives_a_stop_and_a_start),
 	KUNIT_CASE(reload_uses_the_current_period),
 	KUNIT_CASE(clock_overflows_a_cycles_event),
 	{}

@@ -4,7 +4,7 @@
 #include <linux/err.h>
 #include <linux/sizes.h>
 
-#include "compat/compat.h"
+#include "compat.h"
 #include "core_pmu/irq.h"
 #include "core_pmu/precise.h"
 #include "rig.h"
@@ -369,6 +369,45 @@ static void one_record_samples_all_overflowed_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counts[1], PERIOD);
 }
 
+/* Stop the other event, like perf when it throttles the group. */
+static void stop_other(struct rig *rig, struct perf_event *event)
+{
+	struct perf_event *other = rig->events[event == rig->events[0]];
+
+	other->pmu->stop(other, 0);
+}
+
+/* perf would count a further sample as the end of the throttle. */
+static void event_that_perf_stops_in_a_drain_gets_no_further_sample(struct kunit *test)
+{
+	struct perf_event *one = open_precise(test, RIG_PULSED, PERIOD);
+	struct perf_event *two = open_precise(test, RIG_PULSED, PERIOD);
+	struct rig *rig = test->priv;
+	u64 counts[2];
+
+	VERIFIES(test, "DRC-054", "DRC-055");
+	rig->on_sample = stop_other;
+	local_irq_disable();
+	rig_add(one, PERF_EF_START);
+	rig_add(two, PERF_EF_START);
+	rig_tick(RIG_PULSED, 3 * PERIOD + 2);
+	rig_stop(one, PERF_EF_UPDATE);
+	rig->on_sample = NULL;
+	rig_start(one, PERF_EF_RELOAD);
+	rig_start(two, 0);
+	rig_tick(RIG_PULSED, 4);
+	counts[0] = rig_read(one);
+	counts[1] = rig_read(two);
+	rig_del(one);
+	rig_del(two);
+	local_irq_enable();
+
+	/* Each period ends for both events in one record. The first event is sampled first. */
+	KUNIT_EXPECT_EQ(test, rig->samples, 3U);
+	KUNIT_EXPECT_EQ(test, counts[0], 3 * PERIOD + 6);
+	KUNIT_EXPECT_EQ(test, counts[1], 3 * PERIOD + 6);
+}
+
 static void precise_event_does_not_change_interrupts_of_others(struct kunit *test)
 {
 	struct perf_event *precise = open_precise(test, RIG_PULSED, PERIOD);
@@ -415,11 +454,7 @@ static void context_switch_drains_the_records(struct kunit *test)
 	rig_tick(RIG_PULSED, 35);
 	early = rig->samples;
 	perf_pmu_disable(event->pmu);
-#ifdef REFPMU_HAVE_SCHED_TASK_TASK
-	event->pmu->sched_task(NULL, current, false);
-#else
-	event->pmu->sched_task(NULL, false);
-#endif
+	compat_sched_task(event->pmu, NULL, false);
 	perf_pmu_enable(event->pmu);
 	late = rig->samples;
 	rig_del(event);
@@ -504,6 +539,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(device_accesses_only_its_own_memory),
 	KUNIT_CASE(period_longer_than_the_counter_generates_one_sample),
 	KUNIT_CASE(one_record_samples_all_overflowed_events),
+	KUNIT_CASE(event_that_perf_stops_in_a_drain_gets_no_further_sample),
 	KUNIT_CASE(precise_event_does_not_change_interrupts_of_others),
 	KUNIT_CASE(event_stops_after_its_last_sample),
 	KUNIT_CASE(context_switch_drains_the_records),

@@ -354,6 +354,8 @@ static void uncore_exit(struct kunit *test)
 	}
 }
 
+KUNIT_ARRAY_PARAM(scope, scope_choices, scope_desc);
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(pmu_has_no_interrupt_and_no_exclusion, scope_gen_params),
 	KUNIT_CASE_PARAM(event_of_another_type_reaches_no_check, scope_gen_params),

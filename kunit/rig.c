@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Shared code of the driver's suites: a CPU with events, stimuli, and calls of callbacks. */
 #include <linux/err.h>
+#include <linux/fs.h>
 #include <linux/hardirq.h>
+#include <linux/mount.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
-#include <linux/sysctl.h>
 
 #include "compat/compat.h"
 #include "port/clock.h"
@@ -16,18 +17,21 @@ static void choose_clock(void *mode)
 	refpmu_clock_mode(rig_cpu(), (unsigned long)mode);
 }
 
-#ifndef REFPMU_HAVE_SAMPLE_RATE_HANDLER
-#define perf_event_max_sample_rate_handler perf_proc_update_handler
-#endif
-
-static int write_sysctl(proc_handler *handler, struct ctl_table *table, char *text)
+/* Write a file of /proc/sys/kernel. Newer kernels export neither the handlers nor the variables. */
+static int write_sysctl(struct vfsmount *proc, const char *name, const char *text)
 {
-	size_t length = strlen(text);
+	char path[64];
+	struct file *file;
+	ssize_t written;
 	loff_t pos = 0;
 
-	table->maxlen = sizeof(int);
-	table->mode = 0644;
-	return handler(table, 1, text, &length, &pos);
+	snprintf(path, sizeof(path), "sys/kernel/%s", name);
+	file = file_open_root_mnt(proc, path, O_WRONLY, 0);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	written = kernel_write(file, text, strlen(text), &pos);
+	filp_close(file, NULL);
+	return min_t(ssize_t, written, 0);
 }
 
 /*
@@ -37,23 +41,25 @@ static int write_sysctl(proc_handler *handler, struct ctl_table *table, char *te
  */
 static int disable_sample_cost_limit(void)
 {
-	struct ctl_table rate = {
-		.procname = "perf_event_max_sample_rate",
-		.data = &sysctl_perf_event_sample_rate,
-		.extra1 = SYSCTL_ONE,
-	};
-	struct ctl_table percent = {
-		.procname = "perf_cpu_time_max_percent",
-		.data = &sysctl_perf_cpu_time_max_percent,
-		.extra1 = SYSCTL_ZERO,
-		.extra2 = SYSCTL_ONE_HUNDRED,
-	};
-	char whole[] = "100000", none[] = "0";
+	struct file_system_type *type;
+	static bool disabled;
+	struct vfsmount *proc;
+	int err;
 
-	if (!sysctl_perf_cpu_time_max_percent)
+	if (disabled)
 		return 0;
-	return write_sysctl(perf_event_max_sample_rate_handler, &rate, whole) ?:
-	       write_sysctl(perf_cpu_time_max_percent_handler, &percent, none);
+	type = get_fs_type("proc");
+	if (!type)
+		return -ENODEV;
+	proc = kern_mount(type);
+	put_filesystem(type);
+	if (IS_ERR(proc))
+		return PTR_ERR(proc);
+	err = write_sysctl(proc, "perf_event_max_sample_rate", "100000") ?:
+	      write_sysctl(proc, "perf_cpu_time_max_percent", "0");
+	kern_unmount(proc);
+	disabled = !err;
+	return err;
 }
 
 int rig_init(struct kunit *test)

@@ -9,21 +9,14 @@
 /* The default of the parameter. */
 static bool current_scope = true;
 
-static const struct scope_choice choices[] = {
+const struct scope_choice scope_choices[] = {
 	{ "uncore_scope=1", true },
 	{ "uncore_scope=0", false },
 };
 
-static void choice_desc(const struct scope_choice *choice, char *desc)
+void scope_desc(const struct scope_choice *choice, char *desc)
 {
 	strscpy(desc, choice->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(choice, choices, choice_desc);
-
-const void *scope_gen_params(const void *prev, char *desc)
-{
-	return choice_gen_params(prev, desc);
 }
 
 /* Set the parameter of the driver like the kernel's command line. */

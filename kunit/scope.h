@@ -14,8 +14,9 @@ struct scope_choice {
 	bool scope;
 };
 
-/* For KUNIT_CASE_PARAM(). */
-const void *scope_gen_params(const void *prev, char *desc);
+/* For KUNIT_ARRAY_PARAM(). */
+extern const struct scope_choice scope_choices[2];
+void scope_desc(const struct scope_choice *choice, char *desc);
 
 /*
  * For .init and .suite_exit of a suite. scope_init() loads the driver again if the case has another

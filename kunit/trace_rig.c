@@ -2,6 +2,7 @@
 #include <linux/err.h>
 #include <linux/ktime.h>
 
+#include "compat.h"
 #include "trace_rig.h"
 
 #define EVENT_CPU 0 /* CPU of the events */
@@ -109,7 +110,7 @@ void trace_rig_map(struct kunit *test, unsigned int pages, bool snapshot)
 	KUNIT_ASSERT_NOT_NULL(test, rig->rb);
 	KUNIT_ASSERT_EQ(test, rb_alloc_aux(rig->rb, rig->event, 2, pages, 0,
 					   snapshot ? 0 : RING_BUFFER_WRITABLE), 0);
-	atomic_set(&rig->rb->aux_mmap_count, 1);
+	compat_set_map_count(&rig->rb->aux_mmap_count, 1);
 	WRITE_ONCE(rig->event->rb, rig->rb);
 }
 

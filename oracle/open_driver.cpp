@@ -117,8 +117,8 @@ bool LeaderOfAnotherPmu(const F& f) {
 
 constexpr OpenCheck kReference[] = {
     // Invalid fields.
-    {"INI-011", "unsupported config2 or config3", kAll, EINVAL,
-     [](const F& f) { return f.attr.config2 != 0 || f.config3 != 0; }},
+    {"INI-011", "unsupported config2 to config4", kAll, EINVAL,
+     [](const F& f) { return f.attr.config2 != 0 || f.config3 != 0 || f.config4 != 0; }},
     {"INI-011", "config1 of a generic event", kAll, EINVAL,
      [](const F& f) { return Generic(f) && f.attr.config1 != 0; }},
     {"INI-005", "unknown generic event", kAll, EINVAL,
@@ -178,8 +178,10 @@ constexpr OpenCheck kReference[] = {
 constexpr OpenCheck kUncore[] = {
     {"INI-004", "unknown event code", kAll, EINVAL,
      [](const F& f) { return EventOf(f) == nullptr; }},
-    {"INI-011", "unsupported config1 to config3", kAll, EINVAL,
-     [](const F& f) { return f.attr.config1 != 0 || f.attr.config2 != 0 || f.config3 != 0; }},
+    {"INI-011", "unsupported config1 to config4", kAll, EINVAL,
+     [](const F& f) {
+       return f.attr.config1 != 0 || f.attr.config2 != 0 || f.config3 != 0 || f.config4 != 0;
+     }},
     {"ERR-025", "task event, or no CPU", kAll, EINVAL,
      [](const F& f) { return f.Task() || f.call.cpu == OpenCpu::kAny; }},
     {"UNC-002", "sampling, branch stack or precise_ip", kAll, EOPNOTSUPP,

@@ -18,6 +18,8 @@ inline constexpr std::uint32_t kOpenAuxStartPaused = 1, kOpenAuxPause = 2, kOpen
 inline constexpr std::string_view kAllKernels = ">=6.1";
 inline constexpr std::string_view kOldKernels = "<6.12";
 inline constexpr std::string_view kNewKernels = ">=6.12";
+inline constexpr std::string_view kBeforeDeferred = "<6.19";
+inline constexpr std::string_view kSinceDeferred = ">=6.19";  // deferred call chains, config4
 
 struct OpenFacts {
   const OpenCall& call;
@@ -30,6 +32,7 @@ struct OpenFacts {
   std::uint64_t flag_bits = 0;
   std::uint32_t reserved_3 = 0;
   std::uint64_t config3 = 0;
+  std::uint64_t config4 = 0;
   bool misnamed = false;  // a generic event that names a PMU without generic events
 
   bool Cgroup() const { return (call.flags & PERF_FLAG_PID_CGROUP) != 0; }

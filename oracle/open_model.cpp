@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kFirstSize = 64;  // PERF_ATTR_SIZE_VER0, the first published size of the attr
 constexpr std::uint64_t kFlags =
     PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
-constexpr int kKnownFlagBits = 38;
+constexpr int kOldFlagBits = 38, kNewFlagBits = 40;
 constexpr std::uint64_t kSampleTypes = (1ull << 25) - 1;
 constexpr std::uint64_t kReadFormats = (1ull << 5) - 1;
 
@@ -62,8 +62,10 @@ constexpr OpenCheck kChecks[] = {
      true},
     {"ABI-011", "size beyond readable memory", kAll, EFAULT,
      [](const F& f) { return f.size > f.call.readable; }, true},
-    {"ABI-012", "reserved attr flag", kAll, EINVAL,
-     [](const F& f) { return f.flag_bits >> kKnownFlagBits != 0; }, true},
+    {"ABI-012", "reserved attr flag", kBeforeDeferred, EINVAL,
+     [](const F& f) { return f.flag_bits >> kOldFlagBits != 0; }, true},
+    {"ABI-012", "reserved attr flag", kSinceDeferred, EINVAL,
+     [](const F& f) { return f.flag_bits >> kNewFlagBits != 0; }, true},
     {"ABI-013", "__reserved_2", kAll, EINVAL, [](const F& f) { return f.attr.__reserved_2 != 0; },
      true},
     {"ABI-014", "__reserved_3", kOld, EINVAL, [](const F& f) { return f.reserved_3 != 0; }, true},
@@ -184,6 +186,8 @@ constexpr OpenCheck kChecks[] = {
      [](const F& f) { return f.attr.config2 != f.pmu->config2; }, false, "config2"},
     {"ABI-015", "unsupported config3", kNew, 0, [](const F& f) { return f.config3 != 0; },
      false, "config3"},
+    {"INI-011", "unsupported config4", kSinceDeferred, 0,
+     [](const F& f) { return f.config4 != 0; }, false, "config4"},
     {"ERR-025", "task event rejected by the driver", kAll, 0,
      [](const F& f) { return f.Task(); }, false, "task"},
     {"INI-028", "precise_ip of a counting event", kAll, 0,
@@ -344,7 +348,8 @@ struct KernelFacts {
   std::size_t attr_size = 0;
   bool software_by_type = false;  // the kernel looks up PERF_TYPE_SOFTWARE like other types
 };
-constexpr KernelFacts kKernelFacts[] = {{kOld, 128, false}, {kNew, 136, true}};
+constexpr KernelFacts kKernelFacts[] = {
+    {kOld, 128, false}, {">=6.12,<6.19", 136, true}, {kSinceDeferred, 144, true}};
 
 }  // namespace
 
@@ -417,6 +422,7 @@ OpenFacts OpenModel::Read(const OpenCall& call) const {
   facts.flag_bits = At<std::uint64_t>(bytes, kOpenFlagBits);
   facts.reserved_3 = At<std::uint32_t>(bytes, kOpenReserved3);
   facts.config3 = At<std::uint64_t>(bytes, kOpenConfig3);
+  facts.config4 = At<std::uint64_t>(bytes, kOpenConfig4);
   return facts;
 }
 

@@ -83,6 +83,7 @@ struct OpenCall {
 inline constexpr std::size_t kOpenFlagBits = 40;
 inline constexpr std::size_t kOpenReserved3 = 116;
 inline constexpr std::size_t kOpenConfig3 = 128;
+inline constexpr std::size_t kOpenConfig4 = 136;
 
 // The kernel, its settings, and the privileges of the caller.
 struct OpenSystem {

@@ -10,7 +10,21 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from . import arch, draft, folder, guest, kernel, layers, module, once, runs, store, suite, sysroot
+from . import (
+    arch,
+    draft,
+    folder,
+    guest,
+    kernel,
+    layers,
+    module,
+    once,
+    runs,
+    stock,
+    store,
+    suite,
+    sysroot,
+)
 from .errors import PmuvmError
 from .machine_options import MachineOptions
 
@@ -161,7 +175,7 @@ def _kernel(options: argparse.Namespace, refresh: bool = False) -> kernel.Kernel
 
 
 def _kernels(_options: argparse.Namespace) -> int:
-    for name in kernel.fetched_known():
+    for name in stock.names():
         print(name)
     return 0
 

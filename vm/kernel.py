@@ -12,17 +12,18 @@ import shutil
 import tomllib
 from typing import Any
 
-from . import packages, store, tree
+from . import packages, stock, store, tree
 from . import arch as arches
 from .arch import Arch
 from .errors import PmuvmError
 
-KERNELS = store.PACKAGE / "kernels"
 DEBUG = "debug"
 DEBUG_SUFFIX = f"-{DEBUG}"
 # An exclusive lock, since the tree also builds other images.
 BUILT = pathlib.Path("pmuconf/bzImage")
-KERNEL_PACKAGE = re.compile(r"linux-(image|headers|kbuild)-\d")
+KERNEL_PACKAGE = re.compile(r"linux-(binary|headers|image|kbuild|modules)-\d")
+LIBRARY_PACKAGE = re.compile(r"libc6|libelf|libssl|libzstd|zlib")
+"""The libraries of linux-kbuild's programs."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,16 +69,15 @@ class Kernel:
     needs: Needs = Needs()
     lock: pathlib.Path | None = None
     """A lock to hold during the build of a module, if other processes build in the same folder."""
+    make: tuple[str, ...] = ()
+    """Words for each make that builds modules."""
+    cflags: str = ""
+    """Options for the compiler of modules."""
 
 
 def known() -> list[str]:
-    """The stock kernels, one for each series. They are the default where no kernel is named."""
-    return [name for name in fetched_known() if "-" not in name]
-
-
-def fetched_known() -> list[str]:
-    """The names of the kernels that pmuvm can fetch: a series, or one of its flavours."""
-    return sorted(path.stem for path in KERNELS.glob("*.toml"))
+    """The series that `make check` covers, the oldest first. They are the default where no kernel is named."""
+    return [name for name in stock.series() if stock.table(name)["kernel"].get("checked", True)]
 
 
 def debug_known() -> list[str]:
@@ -97,12 +97,12 @@ def debug_needs() -> Needs:
 
 def recipe(kind: str) -> Recipe:
     """The recipe of the kernels of `kind`."""
-    folder = KERNELS / kind
+    folder = stock.KERNELS / kind
     path = folder / "kernel.toml"
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         beside = [str(table["kernel"]["beside"])] if "beside" in table["kernel"] else []
-        folders = [KERNELS, *(KERNELS / other for other in beside), folder]
+        folders = [stock.KERNELS, *(stock.KERNELS / other for other in beside), folder]
         return Recipe(
             kind=kind,
             series=tuple(str(series) for series in table["kernel"]["series"]),
@@ -120,7 +120,7 @@ def recipe(kind: str) -> Recipe:
 
 def kinds() -> list[str]:
     """The kinds of kernels that are built."""
-    return sorted(path.parent.name for path in KERNELS.glob("*/kernel.toml"))
+    return sorted(path.parent.name for path in stock.KERNELS.glob("*/kernel.toml"))
 
 
 def built_known() -> dict[str, Recipe]:
@@ -131,8 +131,8 @@ def built_known() -> dict[str, Recipe]:
 
 def arches_of(name: str) -> list[str]:
     """The architectures of a kernel that pmuvm can fetch or build."""
-    if name in fetched_known():
-        return [arch for arch in arches.ARCHES if arch in _table(name).get("packages", {})]
+    if name in stock.names():
+        return [arch for arch in arches.ARCHES if arch in stock.table(name).get("packages", {})]
     return [arches.AMD64.name]
 
 
@@ -141,7 +141,7 @@ def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
 
     A fetched kernel stays the same until `refresh` requests a newer one from the distribution.
     """
-    if (KERNELS / f"{name}.toml").is_file() and "/" not in name:
+    if (stock.KERNELS / f"{name}.toml").is_file() and "/" not in name:
         return _stock(name, arch, refresh)
     built = built_known()
     if name in built and arch == arches.AMD64:
@@ -150,13 +150,15 @@ def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
     if path.is_file():
         release = image_release(path, arch)
         return Kernel(name, release, arch, path.resolve(), _headers(release, arch))
-    names = ", ".join([*fetched_known(), *built])
+    names = ", ".join([*stock.names(), *built])
     raise PmuvmError(f"unknown KERNEL '{name}'; known: {names}, or the path of a kernel image")
 
 
 def module_of_package(found: Kernel, name: str) -> bytes | None:
     """The module called `name` of a kernel's own package; None if it has none."""
-    folder = found.image.parent.parent / "lib" / "modules" / found.release
+    folder = found.image.parent
+    if folder.name != found.release:
+        folder = folder.parent / "lib" / "modules" / found.release
     for path in folder.rglob(f"{name}.ko*"):
         data = path.read_bytes()
         return lzma.decompress(data) if path.suffix == ".xz" else data
@@ -224,25 +226,17 @@ def _built(name: str, how: Recipe, arch: Arch) -> Kernel:
         return Kernel(name, release, arch, image, opened.path, how.needs, tree.lock(opened.path))
 
 
-def _table(name: str) -> dict[str, Any]:
-    path = KERNELS / f"{name}.toml"
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise PmuvmError(f"{path}: {error}") from error
-
-
 def _fetched_needs(name: str) -> Needs:
     try:
-        return Needs(**_table(name).get("machine", {}))
+        return Needs(**stock.table(name).get("machine", {}))
     except TypeError as error:
-        raise PmuvmError(f"{KERNELS / name}.toml: machine: {error}") from error
+        raise PmuvmError(f"{stock.KERNELS / name}.toml: machine: {error}") from error
 
 
 def _names(name: str, arch: Arch) -> list[str]:
-    path = KERNELS / f"{name}.toml"
+    path = stock.KERNELS / f"{name}.toml"
     try:
-        section = _table(name)["packages"][arch.name]
+        section = stock.table(name)["packages"][arch.name]
         return [str(section["image"]), str(section["headers"])]
     except (KeyError, TypeError) as error:
         raise PmuvmError(
@@ -263,13 +257,21 @@ def _stock(name: str, arch: Arch, refresh: bool) -> Kernel:
         if present is not None:
             return present
         with store.scratch(folder) as state:
-            apt = packages.Apt(state, arch.name)
+            suite = stock.suite(name)
+            apt = packages.Apt(state, arch.name, suite)
             apt.update()
-            needed = apt.closure(wanted, lambda package: bool(KERNEL_PACKAGE.match(package)))
+            needed = apt.closure(
+                [apt.newest(package) for package in wanted],
+                lambda package: bool(
+                    KERNEL_PACKAGE.match(package) or (suite and LIBRARY_PACKAGE.match(package))
+                ),
+            )
             key = _key(needed)
             if not (folder / key).is_dir():
                 with store.new_folder(folder / key) as temporary:
-                    _fill(temporary, apt, needed, arch, state)
+                    _fill(temporary, apt, needed, arch, state, suite)
+                    if suite:
+                        packages.relink(temporary, folder / key, "usr/lib/linux-kbuild-*")
         store.write(pointer, json.dumps({"key": key}).encode())
     found = _recorded(pointer, name, arch)
     if found is None:
@@ -283,7 +285,7 @@ def _key(needed: list[packages.Package]) -> str:
 
 def _headers(release: str, arch: Arch) -> pathlib.Path | None:
     """The headers of `release`, if a kernel of that release is fetched."""
-    for name in fetched_known():
+    for name in stock.names():
         fetched = _recorded(store.cache() / "kernels" / f"{name}-{arch.name}.json", name, arch)
         if fetched is not None and fetched.release == release:
             return fetched.build
@@ -296,15 +298,17 @@ def _fill(
     needed: list[packages.Package],
     arch: Arch,
     state: pathlib.Path,
+    suite: str | None,
 ) -> None:
     # The programs that build modules run on this machine, for any target architecture.
     tools = [package for package in needed if package.name.startswith("linux-kbuild-")]
     if arches.foreign(arch) and tools:
-        own = packages.Apt(state / "host", arches.host().name)
+        own = packages.Apt(state / "host", arches.host().name, suite)
         own.update()
         names = [package.name for package in tools]
-        _unpack(root, own, own.closure(names, lambda _: False))
-        needed = [package for package in needed if package not in tools]
+        libraries = own.closure(names, lambda p: bool(suite and LIBRARY_PACKAGE.match(p)))
+        _unpack(root, own, libraries)
+        needed = [p for p in needed if p not in tools and not LIBRARY_PACKAGE.match(p.name)]
     _unpack(root, apt, needed)
     relocate(root)
 
@@ -333,10 +337,23 @@ def _recorded(pointer: pathlib.Path, name: str, arch: Arch) -> Kernel | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     root = pointer.parent / str(key)
-    images = sorted(root.glob("boot/vmlinuz-*"))
+    # Packages since 7.2 have the image in the folder of the modules.
+    images = {
+        **{path.name.removeprefix("vmlinuz-"): path for path in root.glob("boot/vmlinuz-*")},
+        **{path.parent.name: path for path in root.glob("usr/lib/modules/*/vmlinuz")},
+    }
     if len(images) != 1:
         return None
-    release = images[0].name.removeprefix("vmlinuz-")
+    [(release, image)] = images.items()
     build = root / "usr/src" / f"linux-headers-{release}"
-    headers = build if build.is_dir() else None
-    return Kernel(name, release, arch, images[0], headers, _fetched_needs(name))
+    options = stock.table(name).get("build", {})
+    return Kernel(
+        name,
+        release,
+        arch,
+        image,
+        build if build.is_dir() else None,
+        _fetched_needs(name),
+        make=tuple(options.get("make", ())),
+        cflags=str(options.get("cflags", "")),
+    )

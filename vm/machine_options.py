@@ -9,7 +9,7 @@ import json
 import pathlib
 from typing import Any
 
-from . import accel, arch, kernel, qemu
+from . import accel, arch, kernel, qemu, work
 from .errors import PmuvmError
 
 
@@ -27,6 +27,8 @@ class MachineOptions:
     """The processor model of QEMU, instead of the accelerator's default."""
     cmdline: str | None = None
     """Additional parameters of the kernel."""
+    work: tuple[str, ...] | None = None
+    """The executed work that a plugin of QEMU counts: names of work.EVENTS."""
 
     @staticmethod
     def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -48,20 +50,28 @@ class MachineOptions:
         command.add_argument(
             "--cmdline", metavar="WORDS", help="additional words of the kernel's command line"
         )
+        command.add_argument(
+            "--work",
+            metavar="EVENT,...",
+            help="count executed work for the guest: " + ", ".join(work.EVENTS),
+        )
 
     @classmethod
     def of_arguments(cls, arguments: argparse.Namespace) -> MachineOptions:
-        """The options of add_arguments()."""
+        """The options of add_arguments(). PmuvmError for an unknown event."""
+        events = None if arguments.work is None else arguments.work.split(",")
         return cls(
             cpus=arguments.cpus,
             icount=arguments.icount,
             cpu=arguments.cpu_model,
             cmdline=arguments.cmdline,
+            work=None if events is None else work.parse(events, "--work"),
         )
 
     @classmethod
     def of_target(cls, table: dict[str, Any], path: pathlib.Path) -> MachineOptions:
-        """The options in the object `vm` of `pmuconf target --json`. PmuvmError for an unknown accelerator."""
+        """The options in the object `vm` of `pmuconf target --json`. PmuvmError for an unknown accelerator or
+        event."""
         if table["accel"] is not None and table["accel"] not in qemu.ACCELS:
             known = ", ".join(qemu.ACCELS)
             raise PmuvmError(f"{path}: vm.accel is '{table['accel']}'; known: {known}")
@@ -72,6 +82,7 @@ class MachineOptions:
             icount=table["icount"],
             cpu=table["cpu"],
             cmdline=table["cmdline"],
+            work=work.parse(table["work"], f"{path}: vm.work") or None,
         )
 
     def over(self, base: MachineOptions) -> MachineOptions:
@@ -85,6 +96,7 @@ class MachineOptions:
             "CPU_MODEL": self.cpu or "",
             "ICOUNT": "" if self.icount is None else str(self.icount),
             "CMDLINE": self.cmdline or "",
+            "WORK": ",".join(self.work or ()),
         }
 
     def table(self) -> str:
@@ -94,6 +106,7 @@ class MachineOptions:
             "icount": self.icount,
             "cmdline": self.cmdline,
             "accel": self.accel,
+            "work": self.work,
             "smp": self.cpus if self.cpus != qemu.Machine.cpus else None,
             "memory_mb": self.memory_mb if self.memory_mb != qemu.Machine.memory_mb else None,
         }
@@ -107,6 +120,7 @@ class MachineOptions:
         """The machine with these options, a kernel and an image. PmuvmError if they exclude each other."""
         needs = found.needs
         cpus = self.cpus or qemu.Machine.cpus
+        accelerator = self._accelerator(found, cpus)
         words = f"{needs.parameters} {self.cmdline or ''} {cmdline}"
         return qemu.Machine(
             arch=found.arch,
@@ -114,15 +128,19 @@ class MachineOptions:
             initrd=initrd,
             cpus=cpus,
             memory_mb=max(self.memory_mb or qemu.Machine.memory_mb, needs.memory_mb),
-            accel=self._accelerator(found, cpus),
+            accel=accelerator,
             icount=self.icount,
             cpu=self.cpu,
             cmdline=" ".join(words.split()),
+            work=self.work or (),
+            plugin=work.plugin(found.arch, accelerator) if self.work else None,
         )
 
     def _accelerator(self, found: kernel.Kernel, cpus: int) -> str:
         """The accelerator: the given one, or else chosen."""
-        chosen = self.accel or accel.choose(found, emulated=self.icount is not None)
+        chosen = self.accel or accel.choose(
+            found, emulated=bool(self.icount is not None or self.work)
+        )
         if self.icount is not None:
             if chosen != "tcg":
                 raise PmuvmError(f"icount needs the accelerator tcg, not {chosen}")

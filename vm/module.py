@@ -172,7 +172,8 @@ def make(kernel: Kernel, copy: pathlib.Path, *flags: str) -> str:
         f"CONFIG_{NAME.upper()}_KUNIT_TEST=",
         f"CONFIG_{NAME.upper()}_MSR=",
         # Debug information would be most of the written and transferred bytes.
-        "KCFLAGS=-g0",
+        f"KCFLAGS=-g0 {kernel.cflags}".rstrip(),
+        *kernel.make,
         *flags,
         "modules",
     ]
@@ -201,7 +202,8 @@ def _basis(kernel: Kernel, source: pathlib.Path) -> str:
     sources = _sources(source)
     return store.digest(
         [
-            f"{kernel.release} {kernel.build} {_compiler(kernel)}".encode(),
+            f"{kernel.release} {kernel.build} {_compiler(kernel)} {kernel.make}".encode(),
+            kernel.cflags.encode(),
             options.read_bytes() if options.is_file() else b"",
             pathlib.Path(__file__).read_bytes(),  # This file has the words for make.
             *(name.encode() for name in sources),

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resolves, downloads and unpacks packages of the distribution, without root and without installing them."""
+"""Resolves, downloads and unpacks packages of the distribution, without root and without installing them.
+
+The packages come from the suites (releases) that the host is configured for, or from another suite of the same archive.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import fnmatch
 import os
 import pathlib
 import re
@@ -46,11 +50,19 @@ class Package:
     depends: tuple[str, ...]
 
 
-class Apt:
-    """apt with a private state below `folder`. Only one process at a time may use it (the caller holds a lock)."""
+KEYRING = pathlib.Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+OS_RELEASE = pathlib.Path("/etc/os-release")
 
-    def __init__(self, folder: pathlib.Path, architecture: str) -> None:
+
+class Apt:
+    """apt with a private state below `folder`. Only one process at a time may use it (the caller holds a lock).
+
+    `suite`: the release that packages come from, such as "sid"; None for those that the host is configured for.
+    """
+
+    def __init__(self, folder: pathlib.Path, architecture: str, suite: str | None = None) -> None:
         self._folder = folder
+        self._suite = suite
         self._config = folder / "apt.conf"
         self._warnings: list[str] = []
         with store.writing(folder):
@@ -61,9 +73,31 @@ class Apt:
             state=folder, architecture=architecture, user="root" if os.geteuid() == 0 else ""
         )
         store.write(self._config, text.encode())
+        if suite is not None:
+            self._use(suite, text)
+
+    def _use(self, suite: str, config: str) -> None:
+        """Replaces the host's sources by one suite of the archive that the host uses, with the same keys."""
+        release = _field(OS_RELEASE, "VERSION_CODENAME")
+        argv = [
+            "apt-get",
+            "indextargets",
+            "--no-release-info",
+            "--format",
+            "$(RELEASE) $(REPO_URI)",
+        ]
+        lines = self._run(argv, "read the host's apt sources").stdout.splitlines()
+        uri = next((line.split()[1] for line in lines if line.split()[:1] == [release]), None)
+        if uri is None:
+            raise PmuvmError(f"the host's apt sources have no release '{release}' ({OS_RELEASE})")
+        keys = f"[signed-by={KEYRING}] " if KEYRING.is_file() else ""
+        sources = self._folder / "sources.list"
+        store.write(sources, f"deb {keys}{uri} {suite} main\n".encode())
+        own = f'Dir::Etc::sourcelist "{sources}";\nDir::Etc::sourceparts "-";\n'
+        store.write(self._config, (config + own).encode())
 
     def update(self) -> None:
-        """Downloads the package lists of the sources that the host is configured for."""
+        """Downloads the package lists."""
         stderr = self._run(["apt-get", "update", "-q"], "fetch the lists of packages").stderr
         # One failed source is no error: the packages may come from another one.
         self._warnings = [line for line in stderr.splitlines() if line.startswith(("W:", "E:"))]
@@ -83,8 +117,22 @@ class Apt:
             for name in batch:
                 if name not in found:
                     cause = f" ({self._warnings[0]})" if self._warnings else ""
-                    raise PmuvmError(f"no package '{name}' in the host's apt sources{cause}")
+                    place = f"suite {self._suite}" if self._suite else "host's apt sources"
+                    raise PmuvmError(f"no package '{name}' in the {place}{cause}")
         return [found[name] for name in sorted(found)]
+
+    def newest(self, glob: str) -> str:
+        """The name of the newest package that matches `glob`; `glob` itself if none does.
+
+        The names have a version between the two parts of the glob, as in linux-image-7.2.*-cloud-amd64.
+        """
+        if "*" not in glob:
+            return glob
+        prefix, _, suffix = glob.partition("*")
+        names = self._run(["apt-cache", "pkgnames", prefix], "read the lists of packages").stdout
+        fitting = [name for name in names.split() if fnmatch.fnmatchcase(name, glob)]
+        versions = {name.removeprefix(prefix).removesuffix(suffix): name for name in fitting}
+        return versions[max(versions, key=_natural)] if versions else glob
 
     def download(self, packages: Sequence[Package], into: pathlib.Path) -> list[pathlib.Path]:
         """Downloads packages (apt verifies their checksums) into a folder. Returns the paths of the .deb files."""
@@ -108,6 +156,24 @@ class Apt:
     ) -> subprocess.CompletedProcess[str]:
         program, *rest = argv
         return process([program, "-c", str(self._config), *rest], what, cwd or self._folder, fail)
+
+
+def _natural(version: str) -> list[tuple[bool, int, str]]:
+    """A key that sorts numbers in versions as numbers."""
+    return [
+        (part.isdigit(), int(part) if part.isdigit() else 0, part)
+        for part in re.findall(r"\d+|\D+", version)
+    ]
+
+
+def _field(path: pathlib.Path, key: str) -> str:
+    """The value of a line KEY=VALUE; "" if there is none."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ""
+    values = [line.partition("=")[2].strip('"') for line in lines if line.startswith(f"{key}=")]
+    return values[0] if values else ""
 
 
 def run(argv: list[str], what: str, cwd: pathlib.Path) -> str:
@@ -165,3 +231,14 @@ def parse_show(text: str) -> list[Package]:
             )
         )
     return packages
+
+
+def relink(root: pathlib.Path, place: pathlib.Path, programs: str) -> None:
+    """Makes the unpacked programs in the folders `programs` (a glob) of `root` use the C library of `root`, which may
+    be newer than the host's. They work when `root` has become `place`."""
+    libraries = pathlib.Path("usr/lib/x86_64-linux-gnu")
+    loader = place / libraries / "ld-linux-x86-64.so.2"
+    words = ["patchelf", "--set-interpreter", str(loader), "--set-rpath", str(place / libraries)]
+    for path in sorted(root.glob(f"{programs}/**/*")):
+        if path.is_file() and not path.is_symlink() and path.read_bytes()[:4] == b"\x7fELF":
+            run([*words, str(path)], f"set the C library of {path.name}", root)

@@ -33,6 +33,9 @@ CONSOLE_PIPE_BYTES = 1 << 20
 CONSOLE_LIMIT = 8 << 20
 """Maximum number of console bytes: a guest must not fill the host's memory."""
 
+PAGE_BYTES = 16384
+"""The size of the page of work, in a memory file that ends with QEMU."""
+
 PASSED_AS = "opt/pmuvm/handed"
 PASSED_FILE = f"/sys/firmware/qemu_fw_cfg/by_name/{PASSED_AS}/raw"
 """The path of the passed file in the guest's sysfs. Linux reads it one byte at a time, so it must be small."""
@@ -63,6 +66,9 @@ class Machine:
     icount: int | None = None
     """If given, an instruction takes 2^icount ns of guest time, independent of the host. It needs emulation, and one
     CPU if the architecture has no `icount_smp`."""
+    work: tuple[str, ...] = ()
+    """Events that `plugin` counts and the guest reads from a PCI device (vm/tcg/)."""
+    plugin: pathlib.Path | None = None
 
 
 def argv(
@@ -70,6 +76,7 @@ def argv(
     console_fd: int,
     channel_fd: int,
     monitor_fd: int,
+    page_fd: int = -1,
 ) -> list[str]:
     """The command line of QEMU: no network, no disk, no host folder; only open files."""
     arch = machine.arch
@@ -99,6 +106,7 @@ def argv(
         *initrd,
         *("-append", machine.cmdline),
         *handed,
+        *([] if machine.plugin is None else _work(machine, machine.plugin, page_fd)),
         *incoming,
     ]
 
@@ -106,6 +114,26 @@ def argv(
 def _ram(file: pathlib.Path, size_mb: int) -> str:
     path = str(file).replace(",", ",,")
     return f"memory-backend-file,id=ram,size={size_mb}M,share=on,mem-path={path}"
+
+
+def _work(machine: Machine, plugin: pathlib.Path, page_fd: int) -> list[str]:
+    """The plugin that counts work, and the device that shows its page to the guest. The page is saved with a state, so
+    the counts continue in a restored machine."""
+    page = f"/proc/self/fd/{page_fd}"
+    options = {
+        "page": page,
+        "events": "+".join(machine.work),
+        # One CPU allows inline operations, which are faster than callbacks.
+        "cpus": "shared" if machine.cpus == 1 else "each",
+        **({} if machine.icount is None else {"icount": str(machine.icount)}),
+    }
+    words = [str(plugin).replace(",", ",,"), *(f"{key}={value}" for key, value in options.items())]
+    backend = f"memory-backend-file,id=work,share=on,size={PAGE_BYTES},mem-path={page}"
+    return [
+        *("-plugin", ",".join(words)),
+        *("-object", backend),
+        *("-device", "ivshmem-plain,memdev=work,master=on"),
+    ]
 
 
 def _fw_cfg_options(file: pathlib.Path) -> str:
@@ -131,6 +159,8 @@ class Qemu:
     def __enter__(self) -> Qemu:
         self._errors = tempfile.TemporaryFile()
         far: tuple[Port, ...] = (self._console_far, self._channel_far, self._monitor_far)
+        if self._machine.plugin is not None:
+            far = (*far, _memory_file())
         fds = [end.fileno() for end in far]
         arguments = argv(self._machine, *fds)
         try:
@@ -240,6 +270,13 @@ def run_to_end(machine: Machine, deadline_s: float, log: pathlib.Path | None = N
     if log is not None:
         log.write_bytes(console)
     return End(exited, bytes(console), complaint)
+
+
+def _memory_file() -> io.FileIO:
+    """A file without a name, for the page of work."""
+    file = io.FileIO(os.memfd_create("work"), "r+")
+    os.ftruncate(file.fileno(), PAGE_BYTES)
+    return file
 
 
 def receive(port: Port) -> bytes | None:

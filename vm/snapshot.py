@@ -30,11 +30,14 @@ def key(machine: qemu.Machine) -> str:
     with contextlib.suppress(OSError):
         version = f"{emulator.stat().st_size} {emulator.stat().st_mtime_ns}"
     off = dataclasses.replace(machine, state=None, handed=None)
+    plugin = b"" if machine.plugin is None else machine.plugin.read_bytes()
     words = [*qemu.argv(off, 0, 0, 0), guest.CMDLINE, str(emulator), version]
     # The guest has calibrated its clock with the host's, which may differ after a reboot of the host.
     words.append(accel.BOOT_ID.read_text("ascii"))
     try:
-        return store.digest([machine.kernel.read_bytes(), *(word.encode() for word in words)])
+        return store.digest(
+            [machine.kernel.read_bytes(), plugin, *(word.encode() for word in words)]
+        )
     except OSError as error:
         raise PmuvmError(f"cannot read {machine.kernel}: {error.strerror}") from error
 

@@ -4,7 +4,7 @@
 import shutil
 from pathlib import Path
 
-from . import packages, store
+from . import packages, stock, store
 from .errors import PmuvmError
 
 FULL = "No space left on device"
@@ -37,7 +37,9 @@ def ensure(series: str, cache: Path) -> Path:
         found = present(series, cache)
         if found is None:
             print(f"fetching {name}", flush=True)
-            apt = packages.Apt(cache / "apt", "amd64")
+            suite = stock.suite(series)
+            state = cache / (f"apt-{suite}" if suite else "apt")
+            apt = packages.Apt(state, "amd64", suite)
             apt.update()
             wanted = apt.closure([name], lambda _: False)
             with store.new_folder(kept / ".new") as scratch:

@@ -163,7 +163,7 @@ def read_tree(root: Path) -> Tree:
         rule["id"]
         for path in (root / "conformance" / "rules").glob("*.toml")
         for rule in tomllib.loads(path.read_text()).get("rule", [])
-        if rule["status"] == "active"
+        if rule["status"] != "retired"
     }
     suites = {
         name
@@ -212,7 +212,7 @@ def unknown_names(name: Path, text: str, tree: Tree) -> list[str]:
     for suite in sorted(named_suites(text) - tree.suites):
         found.append(f"{name}: `{suite}` is not a suite of KUnit")
     for rule in sorted(set(RULE.findall(text)) - tree.rules):
-        found.append(f"{name}: {rule} is not an active rule")
+        found.append(f"{name}: {rule} is not an active or draft rule")
     return found
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.rules.generate import Rule
+
 FOLDER = Path("conformance/lies/data")
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 KEYS = {
@@ -123,11 +125,16 @@ def _strings(where: str, entry: dict[str, Any], key: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def unknown_rules(lies: Iterable[Lie], active: set[str]) -> list[str]:
-    """A line for each rule that no active rule of the catalogue is."""
+def may_name(rule: Rule) -> bool:
+    """Whether a lie may name the rule: cases verify it, and it is active or a draft."""
+    return rule.status != "retired" and "case" in rule.layer
+
+
+def unknown_rules(lies: Iterable[Lie], known: set[str]) -> list[str]:
+    """A line for each rule that is not one of those that a lie may name."""
     return [
-        f"{lie.path.name}: lie '{lie.id}': no active rule that tests verify {rule}"
+        f"{lie.path.name}: lie '{lie.id}': no active or draft rule that tests verify {rule}"
         for lie in lies
         for rule in lie.rules
-        if rule not in active
+        if rule not in known
     ]

@@ -51,7 +51,13 @@ def test_each_test_file_lint_step_and_job_belongs_to_a_unit() -> None:
         run = f"run/{place.target}-{place.kernel}"
         assert run in check_too if job.check else f"matrix/{job.name}" in night
     assert {f"lint/{name}" for name in lint.step_names()} - night == {"lint/clang-tidy"}
-    assert {"kunit/6.1", "kunit/6.12", "unit/driver-1of3", "unit/driver-dev-1of3"} <= night
+    assert {
+        "kunit/6.1",
+        "kunit/6.12",
+        "kunit/7.2",
+        "unit/driver-1of3",
+        "unit/driver-dev-1of3",
+    } <= night
 
 
 @pytest.mark.parametrize(("marks", "group"), [("not nightly", ""), ("nightly", "-nightly")])

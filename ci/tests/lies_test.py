@@ -17,7 +17,8 @@ from ci.lying import lie_file, report, trial
 from ci.lying.lie_file import Lie
 from ci.lying.trial import Pair
 from ci.mutation import exempt_rules
-from vm import suite
+from conformance.rules.generate import Rule, read_catalogue
+from vm import stock, suite
 from vm.suite import Case
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -51,10 +52,28 @@ def test_lie_has_its_own_source(tmp_path: Path) -> None:
     assert first.wants("6.1") and first.wants("6.12")
 
 
-def test_every_lie_names_active_rules_and_is_unique() -> None:
+def test_every_lie_names_rules_that_cases_verify_and_is_unique() -> None:
     found = lie_file.read(ROOT / lie_file.FOLDER)
     assert len(found) > 100
-    assert not lie_file.unknown_rules(found, set(falsified.read(ROOT).wanted))
+    catalogue = read_catalogue((ROOT / "conformance" / "rules").glob("*.toml"))
+    known = {rule.id for rule in catalogue if lie_file.may_name(rule)}
+    assert not lie_file.unknown_rules(found, known)
+
+
+def rule_for(kernels: str) -> Rule:
+    return Rule("CNT-001", "MUST", "draft", "driver", "It MUST.", "So.", (), "true", kernels)
+
+
+def test_lie_without_a_rule_for_the_default_kernel_runs_on_the_newest(tmp_path: Path) -> None:
+    old, new = one(tmp_path), one(tmp_path, ENTRY.replace("CNT", "NEW"))
+    rules = {
+        f"{area}-00{n}": rule_for(kernels)
+        for area, kernels in (("CNT", ">=6.1"), ("NEW", ">=7.0"))
+        for n in (1, 2)
+    }
+    plan = lies.plan_kernels([old, new], rules, [])
+    assert plan == {"6.12": [old], stock.series()[-1]: [new]}
+    assert lies.plan_kernels([old, new], rules, ["6.1"]) == {"6.1": [old]}
 
 
 @pytest.mark.parametrize(
@@ -241,5 +260,5 @@ def test_too_many_reasons_are_reported(tmp_path: Path) -> None:
 
 def test_lie_with_an_unknown_rule_is_reported(tmp_path: Path) -> None:
     assert falsified.findings(laid_out(tmp_path, '"CNT-077"')) == [
-        "CNT.toml: lie 'count-is-high': no active rule that tests verify CNT-077"
+        "CNT.toml: lie 'count-is-high': no active or draft rule that tests verify CNT-077"
     ]

@@ -11,9 +11,10 @@ from ci.mutation import host
 from ci.units.inputs import Inputs, package_files
 from ci.units.unit import OUT, ROOT, Unit
 from fuzz import corpora
+from vm import kernel
 
 PYTHON = "/usr/bin/python3"
-KERNELS = ("6.12", "6.1")
+KERNELS = tuple(reversed(kernel.known()))
 SOME_AT_NIGHT = re.compile(r"\bnightly(_params)?\b")
 TIDY_PARTS = 4
 SAMPLE = 12
@@ -69,6 +70,7 @@ BINARIES: dict[str, tuple[str, int, tuple[str, ...]]] = {
     "unit/profile": ("tools/profile/tests/profile_tests", 1, ()),
     "unit/repro": ("tools/repro/tests/repro_tests", 1, ()),
     "unit/watch": ("tools/watch/tests/watch_tests", 1, ()),
+    "unit/work": ("vm/tcg/tests/work_tests", 1, ()),
 }
 """Programs of unit tests below build/PRESET, the number of their shards, and their inputs."""
 

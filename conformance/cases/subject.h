@@ -47,6 +47,11 @@ class Subject {
   const EventSpec& spec() const { return spec_; }
   const Event& event() const { return event_; }
   Event& mutable_event() { return event_; }
+  // Makes the group's leader write into the buffer of the event, which must have one. Kernels
+  // differ in which of the two writes the records about a throttle.
+  void ShareBuffer() const {
+    if (leader_) companions_.front().SetOutput(event_);
+  }
   // Moves all other events that the subject has opened to the caller.
   std::vector<Event> TakeOthers() {
     std::vector<Event> others = std::move(companions_);
@@ -77,7 +82,14 @@ class Subject {
     if (counter == dim::Counter::kLast) TakeOtherCounters(before + 1 + after);
     OpenOptions other = {.pid = options.pid, .cpu = options.cpu, .disabled = false};
     other.inherit = options.inherit;
-    if (before != 0) {
+    // Its records have the same trailer.
+    constexpr std::uint64_t kTrailer = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+                                       PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+                                       PERF_SAMPLE_IDENTIFIER;
+    other.sample_type = options.sample_type & kTrailer;
+    other.sample_id_all = options.sample_id_all;
+    leader_ = before != 0;
+    if (leader_) {
       companions_.push_back(Open(companion_, other));
       options.group_fd = companions_.front().fd();
     }
@@ -123,6 +135,7 @@ class Subject {
   EventSpec spec_, companion_;
   std::vector<Event> fillers_, companions_;
   Event event_;
+  bool leader_ = false;  // the first companion leads the group
 };
 
 }  // namespace pmuconf

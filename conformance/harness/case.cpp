@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/newer_kernel.h"
 #include "perf/other_tasks.h"
 #include "perf/permission.h"
 #include "stimulus/stimuli.h"
@@ -66,6 +67,7 @@ void CheckApplies(const CaseMeta& meta) {
   if (!KernelMatches(target().kernel(), release)) {
     throw Broken("target " + target().name() + " is for kernels " + target().kernel());
   }
+  const std::string described = ReleaseForRules(target(), release);
   const bool of_traces =
       std::find(meta.needs.begin(), meta.needs.end(), Cap::kTrace) != meta.needs.end();
   if (!of_traces && !target().Has(Cap::kCounting)) {
@@ -75,12 +77,12 @@ void CheckApplies(const CaseMeta& meta) {
     if (!target().Has(cap))
       throw Skipped{SkipReasonFor(cap), "needs " + std::string(ToString(cap))};
   }
-  if (!meta.kernels.empty() && !KernelMatches(meta.kernels, release)) {
+  if (!meta.kernels.empty() && !KernelMatches(meta.kernels, described)) {
     throw Skipped{SkipReason::kKernelLacks, "needs kernel " + meta.kernels};
   }
   for (const Rule& rule : meta.rules) {
     const std::string id(rule.id);
-    if (!KernelMatches(rule.kernels, release)) {
+    if (!KernelMatches(rule.kernels, described)) {
       throw Skipped{SkipReason::kKernelLacks, id + " needs kernel " + std::string(rule.kernels)};
     }
     const auto claims = [](Cap cap) { return target().Claims(cap); };
@@ -181,7 +183,7 @@ std::span<const CaseInfo> AllCases() {
 }
 
 std::int64_t ValueOnThisKernel(const Rule& rule, std::string_view name) {
-  return ValueOn(rule, name, KernelRelease());
+  return ValueOn(rule, name, ReleaseForRules(target(), KernelRelease()));
 }
 
 void SkipCase(Cap missing, std::string_view reason) {

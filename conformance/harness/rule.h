@@ -44,6 +44,10 @@ std::int64_t ValueOn(const Rule& rule, std::string_view name, std::string_view r
 std::string_view ToString(Level level);
 std::string_view ToString(RuleSubject subject);  // "perf core", as in the catalogue
 
+// Returns the newest series of vm/kernels, "7.2". The rules describe it and older ones. The
+// generated rules.cpp defines it.
+std::string_view NewestDescribedKernel();
+
 // Returns the whole catalogue, in order of id. The generated rules.cpp defines it.
 std::span<const Rule> AllRules();
 

@@ -3,13 +3,16 @@
 #include "harness/runner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <regex>
 #include <sstream>
 #include <utility>
 #include <vector>
 
 #include "harness/case.h"
+#include "harness/newer_kernel.h"
 #include "system/context.h"
+#include "target/expression.h"
 
 namespace pmuconf {
 namespace {
@@ -33,6 +36,16 @@ class Listener : public testing::EmptyTestEventListener {
       if (found) named.emplace_back(rule.id);
     }
     return named;
+  }
+
+  // Returns the rules that failed: those that failures name, or all of `rules`.
+  std::vector<Rule> Failed(const std::vector<Rule>& rules) const {
+    const std::vector<std::string> named = Named(rules);
+    std::vector<Rule> failed;
+    std::ranges::copy_if(rules, std::back_inserter(failed), [&](const Rule& rule) {
+      return std::ranges::find(named, rule.id) != named.end();
+    });
+    return failed.empty() ? rules : failed;
   }
 
   // Returns each failure once, with the number of times it occurred.
@@ -134,6 +147,13 @@ CaseResult RunInThisProcess(const CaseInfo& info) {
     result.result = Result::kFail;
     result.message =
         Explain(info, listener->failures() + (c.broken ? "then broken: " + *c.broken : ""));
+    if (IsNewer(target(), KernelRelease()) &&
+        NewerKernelMayDiffer(listener->Failed(info.meta.rules))) {
+      result.result = Result::kSkip;
+      result.skip_reason = SkipReason::kKernelNewer;
+      result.message =
+          "its core may differ from that of " + NewestKernel(target()) + "\n" + result.message;
+    }
   } else if (c.broken) {
     result.result = Result::kBroken;
     result.skip_reason = SkipReason::kBroken;

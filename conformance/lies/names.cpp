@@ -14,6 +14,7 @@
 #include <map>
 #include <string>
 
+#include "perf/newer_abi.h"
 #include "text/errno_name.h"
 
 namespace pmuconf {
@@ -109,6 +110,9 @@ const std::map<std::string_view, std::uint64_t>& Table() {
       PMUCONF_NAME(PERF_RECORD_BPF_EVENT),
       PMUCONF_NAME(PERF_RECORD_CGROUP),
       PMUCONF_NAME(PERF_RECORD_TEXT_POKE),
+      {"PERF_RECORD_CALLCHAIN_DEFERRED", kRecordCallchainDeferred},
+      {"PERF_CONTEXT_USER", static_cast<std::uint64_t>(PERF_CONTEXT_USER)},
+      {"PERF_CONTEXT_USER_DEFERRED", kContextUserDeferred},
       PMUCONF_NAME(PERF_RECORD_MISC_CPUMODE_MASK),
       PMUCONF_NAME(PERF_RECORD_MISC_KERNEL),
       PMUCONF_NAME(PERF_RECORD_MISC_USER),
@@ -127,6 +131,7 @@ const std::map<std::string_view, std::uint64_t>& Table() {
       PMUCONF_NAME(POLLHUP),
       PMUCONF_NAME(POLL_IN),
       PMUCONF_NAME(POLL_HUP),
+      PMUCONF_NAME(POLL_ERR),
       PMUCONF_NAME(SIGIO),
       PMUCONF_NAME(SIGTRAP),
       PMUCONF_NAME(SIGUSR1),

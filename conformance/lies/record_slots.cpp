@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "perf/newer_abi.h"
+
 namespace pmuconf {
 namespace {
 
@@ -220,6 +222,9 @@ void TakeBody(Walk* walk, const Record& record, const perf_event_attr& attr) {
     case PERF_RECORD_CGROUP:
       walk->U64("id");
       return walk->Text("name");
+    case kRecordCallchainDeferred:
+      walk->U64("cookie");
+      return walk->Many("ips", walk->U64("ips.nr"));
     default:
       return TakeKernelText(walk, record);
   }
@@ -314,6 +319,9 @@ std::vector<std::string> RecordNames() {
                                     "data_page_size",
                                     "code_page_size",
                                     "aux",
+                                    "cookie",
+                                    "ips.nr",
+                                    "ips",
                                     "len",
                                     "pgoff",
                                     "build_id_size",

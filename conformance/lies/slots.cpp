@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "perf/newer_abi.h"
+
 namespace pmuconf {
 namespace {
 
@@ -19,12 +21,8 @@ struct Field {
 #define PMUCONF_FIELD(type, field) \
   { #field, offsetof(type, field), sizeof(type::field) }
 
-constexpr std::size_t kFlags = 40;  // attr.disabled is bit 0 of the 64 bits there
-static_assert(offsetof(perf_event_attr, read_format) == kFlags - 8);
-static_assert(offsetof(perf_event_attr, wakeup_events) == kFlags + 8);
-
 constexpr Field Bit(const char* name, unsigned shift, unsigned width = 1) {
-  return {name, kFlags, 8, shift, width};
+  return {name, kFlagsOffset, 8, shift, width};
 }
 
 constexpr Field kAttr[] = {
@@ -34,7 +32,7 @@ constexpr Field kAttr[] = {
     PMUCONF_FIELD(perf_event_attr, sample_period),
     PMUCONF_FIELD(perf_event_attr, sample_type),
     PMUCONF_FIELD(perf_event_attr, read_format),
-    {"flags", kFlags, 8},
+    {"flags", kFlagsOffset, 8},
     Bit("disabled", 0),
     Bit("inherit", 1),
     Bit("pinned", 2),
@@ -72,7 +70,9 @@ constexpr Field kAttr[] = {
     Bit("inherit_thread", 35),
     Bit("remove_on_exec", 36),
     Bit("sigtrap", 37),
-    Bit("reserved", 38, 26),
+    Bit("reserved", 38, 26),  // as in Linux 6.1; later kernels know the first two bits
+    Bit("defer_callchain", kDeferCallchain),
+    Bit("defer_output", kDeferOutput),
     PMUCONF_FIELD(perf_event_attr, wakeup_events),
     PMUCONF_FIELD(perf_event_attr, bp_type),
     PMUCONF_FIELD(perf_event_attr, config1),
@@ -86,6 +86,8 @@ constexpr Field kAttr[] = {
     PMUCONF_FIELD(perf_event_attr, sample_max_stack),
     PMUCONF_FIELD(perf_event_attr, aux_sample_size),
     PMUCONF_FIELD(perf_event_attr, sig_data),
+    {"config3", kConfig3Offset, 8},
+    {"config4", kConfig4Offset, 8},
 };
 
 using Page = perf_event_mmap_page;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "perf/answers.h"
+#include "perf/newer_abi.h"
 #include "system/broken.h"
 
 namespace pmuconf {
@@ -159,6 +160,9 @@ RingContents Ring::Drain() {
         break;
       case PERF_RECORD_READ:
         append_parsed(ParseReadRecord(record, attr_), &contents.reads);
+        break;
+      case kRecordCallchainDeferred:
+        append_parsed(ParseDeferred(record, attr_), &contents.deferred);
         break;
       default:
         contents.others.push_back(record);

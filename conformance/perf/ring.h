@@ -43,6 +43,7 @@ struct RingContents {
   std::vector<LostRecord> lost;
   std::vector<ThrottleRecord> throttles;  // THROTTLE and UNTHROTTLE
   std::vector<ReadRecord> reads;          // PERF_RECORD_READ
+  std::vector<DeferredRecord> deferred;   // PERF_RECORD_CALLCHAIN_DEFERRED
   std::vector<Record> others;
   std::vector<std::uint32_t> order;  // the type of each record, in the order of the ring buffer
 

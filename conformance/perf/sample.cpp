@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "perf/newer_abi.h"
 #include "perf/reading.h"
 #include "perf/ring.h"
 #include "text/byte_reader.h"
@@ -169,6 +170,17 @@ std::optional<ReadRecord> ParseReadRecord(const Record& record, const perf_event
   ReadCounts(&reader, attr.read_format, &read.read, &read.read_group);
   read.trailer = ReadTrailer(&reader, attr);
   return ValueIfDone(reader, std::move(read));
+}
+
+std::optional<DeferredRecord> ParseDeferred(const Record& record, const perf_event_attr& attr) {
+  if (record.type != kRecordCallchainDeferred) return std::nullopt;
+  ByteReader reader(record.body);
+  DeferredRecord deferred;
+  deferred.misc = record.misc;
+  deferred.cookie = reader.U64();
+  deferred.ips = reader.ReadMany<std::uint64_t>(reader.U64());
+  deferred.trailer = ReadTrailer(&reader, attr);
+  return ValueIfDone(reader, std::move(deferred));
 }
 
 }  // namespace pmuconf

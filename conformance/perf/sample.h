@@ -86,12 +86,21 @@ struct ReadRecord {
   SampleId trailer;
 };
 
+// PERF_RECORD_CALLCHAIN_DEFERRED: the user part of the call chains whose samples have that cookie.
+struct DeferredRecord {
+  std::uint16_t misc = 0;
+  std::uint64_t cookie = 0;
+  std::vector<std::uint64_t> ips;  // innermost first, without a context marker
+  SampleId trailer;
+};
+
 // Each returns nullopt if the body does not match the attr exactly: it is too short, too long, or
 // has counts that do not fit. They never read beyond the body, also if it is invalid.
 std::optional<Sample> ParseSample(const Record& record, const perf_event_attr& attr);
 std::optional<LostRecord> ParseLost(const Record& record, const perf_event_attr& attr);
 std::optional<ThrottleRecord> ParseThrottle(const Record& record, const perf_event_attr& attr);
 std::optional<ReadRecord> ParseReadRecord(const Record& record, const perf_event_attr& attr);
+std::optional<DeferredRecord> ParseDeferred(const Record& record, const perf_event_attr& attr);
 
 }  // namespace pmuconf
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/newer_kernel.h"
 #include "report/builtin.h"
 #include "target/expression.h"
 #include "target/target.h"
@@ -48,6 +49,19 @@ std::set<std::string_view> RulesWithoutSupport(std::span<const CaseResult> cases
   return lacking;
 }
 
+// Returns the rules whose only cases without an answer are those that a newer kernel may fail.
+std::set<std::string_view> RulesOfOlderKernels(std::span<const CaseResult> cases) {
+  std::set<std::string_view> newer, others;
+  for (const CaseResult& row : cases) {
+    const bool open = ResultForRules(row) == Result::kNotRun || row.result == Result::kBroken;
+    if (!open) continue;
+    const bool may_differ = row.skip_reason == SkipReason::kKernelNewer;
+    (may_differ ? newer : others).insert(row.rules.begin(), row.rules.end());
+  }
+  for (const std::string_view rule : others) newer.erase(rule);
+  return newer;
+}
+
 RuleResult InPart(RuleResult result, bool in_part) {
   return in_part && result == RuleResult::kPassed ? RuleResult::kPartial : result;
 }
@@ -68,6 +82,7 @@ class Layers {
       : suite_(ByRule(report.cases)),
         in_part_(RulesInPart(stream, suite)),
         without_support_(RulesWithoutSupport(report.cases)),
+        of_older_kernels_(RulesOfOlderKernels(report.cases)),
         selected_(stream.partial) {
     for (const LayerResults& layer : report.layers)
       others_.push_back({layer.layer, ByRule(layer.cases), !layer.selected.empty()});
@@ -117,7 +132,10 @@ class Layers {
     if (it == suite_.end()) return selected_ ? RuleResult::kNotRun : RuleResult::kNotTested;
     // The rule applies nevertheless if another layer prepares a machine for it.
     if (without_support_.contains(rule.id) && LayersOf(rule).size() > 1) return RuleResult::kNotRun;
-    return InPart(CombineResults(it->second, true), in_part_.contains(rule.id));
+    const RuleResult result = CombineResults(it->second, true);
+    const bool open = result == RuleResult::kIncomplete || result == RuleResult::kNotTested;
+    if (open && of_older_kernels_.contains(rule.id)) return RuleResult::kNotJudged;
+    return InPart(result, in_part_.contains(rule.id));
   }
 
   RuleResult AnswerOf(std::string_view layer, std::string_view rule) const {
@@ -132,6 +150,7 @@ class Layers {
   ResultsByRule suite_;
   std::set<std::string_view> in_part_;
   std::set<std::string_view> without_support_;
+  std::set<std::string_view> of_older_kernels_;
   bool selected_;  // only selected cases ran
   std::vector<Other> others_;
 };
@@ -147,6 +166,7 @@ RuleResult JoinAnswers(const std::vector<LayerAnswer>& answers) {
   if (answers.empty()) return kReview;
   const auto count = [&answers](RuleResult result) { return Count(answers, result); };
   if (count(kFailed) > 0) return kFailed;
+  if (count(kNotJudged) > 0) return kNotJudged;
   const auto passed = std::ranges::count_if(answers, [](const LayerAnswer& one) {
     return one.layer != kWatchLayer && one.result == kPassed;
   });
@@ -174,10 +194,11 @@ std::vector<RuleRow> JoinResults(const Report& report, const Stream& stream, con
   layers.CheckRules(profile);
   std::vector<RuleRow> rows;
   const auto claims = [&](Cap cap) { return target.Claims(cap); };
+  const std::string release = ReleaseForRules(target, report.release);
   for (const Rule& rule : drafts ? profile.drafts : profile.rules) {
     if ((drafts || stream.partial) && !layers.Name(rule.id)) continue;
     RuleRow row = {rule, RuleResult::kNotApplicable};
-    if (EvaluateApplies(rule.applies, claims) && KernelMatches(rule.kernels, report.release)) {
+    if (EvaluateApplies(rule.applies, claims) && KernelMatches(rule.kernels, release)) {
       row.layers = layers.Answers(rule);
       row.result = JoinAnswers(row.layers);
     }

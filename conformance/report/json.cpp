@@ -72,7 +72,8 @@ std::string ToJson(const Report& report) {
   Json skip_reasons = Json::object();
   for (const SkipReason skip_reason :
        {SkipReason::kNotPermitted, SkipReason::kNoSuchPmu, SkipReason::kNotQuiet,
-        SkipReason::kKernelLacks, SkipReason::kNotClaimed, SkipReason::kBroken}) {
+        SkipReason::kKernelLacks, SkipReason::kKernelNewer, SkipReason::kNotClaimed,
+        SkipReason::kBroken}) {
     const auto it = t.skip_reasons.find(skip_reason);
     skip_reasons[std::string(ToString(skip_reason))] = it == t.skip_reasons.end() ? 0 : it->second;
   }
@@ -82,6 +83,7 @@ std::string ToJson(const Report& report) {
                      {"kernel", report.kernel},
                      {"release", report.release},
                      {"arch", report.arch},
+                     {"newest_kernel", report.newest_kernel},
                      {"profile", report.profile},
                      {"totals",
                       {{"cases", t.cases},

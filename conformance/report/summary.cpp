@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The summary that a person reads at the end of a run.
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <sstream>
@@ -92,6 +93,17 @@ std::string RulesOfLayers(const Report& report) {
   return text;
 }
 
+// The first line of the report on a kernel that is newer than the rules.
+std::string NewerKernel(const Report& report) {
+  if (report.newest_kernel.empty()) return "";
+  const auto n =
+      std::ranges::count(report.cases, SkipReason::kKernelNewer, &CaseResult::skip_reason);
+  return "Linux " + OneLine(report.release) + " is newer than " + report.newest_kernel +
+         ", the newest that the rules describe: " + std::to_string(n) +
+         (n == 1 ? " case that failed is" : " cases that failed are") +
+         " not judged (kernel_newer)\n";
+}
+
 void Unpassed(const Report& report, const std::string& prefix, const CaseResult& row,
               std::ostream& os) {
   if (row.result == Result::kPass || row.result == Result::kSkip) return;
@@ -129,6 +141,7 @@ std::string Failure(const Report& report, const CaseResult& row, bool of_suite) 
 
 std::string Summary(const Report& report) {
   std::ostringstream os;
+  os << NewerKernel(report);
   for (const CaseResult& row : report.cases) Unpassed(report, "", row, os);
   for (const LayerResults& layer : report.layers) {
     for (const CaseResult& row : layer.cases) Unpassed(report, layer.layer + " ", row, os);

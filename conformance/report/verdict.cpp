@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "harness/newer_kernel.h"
 #include "report/joined.h"
 #include "target/target.h"
 #include "text/one_line.h"
@@ -83,7 +84,9 @@ void WaiveReports(const CaseResult& row, std::vector<std::string>* problems) {
   });
 }
 
-void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Report* report) {
+// `release` selects the waivers, as it selects the rules. A newer kernel may have mended its fault.
+void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, std::string_view release,
+                  Report* report) {
   for (const Waiver& waiver : waivers) {
     if (waiver.ExpiredOn(today)) {
       report->problems.push_back("waiver " + waiver.id + " of " + waiver.owner + " (" +
@@ -91,12 +94,12 @@ void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, Repor
       continue;
     }
     for (CaseResult& row : report->cases) {
-      if (!waiver.Covers(row.id, report->target, report->release, report->arch)) continue;
+      if (!waiver.Covers(row.id, report->target, release, report->arch)) continue;
       if (waiver.Accepts(row.result) && !row.message.starts_with(kGuestLost)) {
         if (row.result == Result::kCrash) WaiveReports(row, &report->problems);
         row.message = waiver.Text() + "\n" + row.message;
         row.result = Result::kWaived;
-      } else if (row.result == Result::kPass) {
+      } else if (row.result == Result::kPass && report->newest_kernel.empty()) {
         row.message = "waiver " + waiver.id + " expects it to fail";
         row.result = Result::kUnexpectedPass;
       }
@@ -151,6 +154,7 @@ std::string UnansweredReason(const Report& report) {
   const CaseResult* first = nullptr;
   for (const CaseResult& row : report.cases) {
     if (row.result != Result::kSkip || ResultForRules(row) != Result::kNotRun) continue;
+    if (row.skip_reason == SkipReason::kKernelNewer) continue;
     if (n++ == 0) first = &row;
   }
   if (n == 0) return "";
@@ -191,6 +195,11 @@ std::string Judged(const Report& report) {
   if (waived > 0) text += ", and waivers accept the failures of " + std::to_string(waived);
   text += report.layers.empty() ? ", judged by " + LayersThatRan(report)
                                 : " (judged: " + JudgedText(counts) + ")";
+  const auto newer = count(RuleResult::kNotJudged);
+  if (newer > 0) {
+    text += ", not judged on a kernel newer than " + report.newest_kernel + ": " +
+            std::to_string(newer);
+  }
   return text + NotJudgedText(counts);
 }
 
@@ -317,6 +326,8 @@ std::string_view ToString(RuleResult result) {
       return "NOT_APPLICABLE";
     case RuleResult::kNotTested:
       return "NOT_TESTED";
+    case RuleResult::kNotJudged:
+      return "NOT_JUDGED";
     case RuleResult::kNotRun:
       return "NOT_RUN";
     case RuleResult::kReview:
@@ -393,7 +404,8 @@ Report Judge(const Stream& stream, const Target& target, const Profile& profile,
   report.profile = profile.name;
   report.problems = stream.problems;
   report.cases = Collect(stream, suite);
-  ApplyWaivers(waivers, today, &report);
+  if (IsNewer(target, report.release)) report.newest_kernel = NewestKernel(target);
+  ApplyWaivers(waivers, today, ReleaseForRules(target, report.release), &report);
   report.rules = JoinResults(report, stream, target, profile, false, suite);
   report.drafts = JoinResults(report, stream, target, profile, true, suite);
   const auto problems = ProblemsOfLayers(report.layers);

@@ -28,14 +28,15 @@ enum class RuleResult {
   kWaived,         // cases failed, and waivers accept all failures
   kNotApplicable,  // not for this target or kernel, or all its tests need an absent capability
   kNotTested,      // the layers that ran have no answer
+  kNotJudged,      // a test failed, but the kernel is newer than the rule, and its core may differ
   kNotRun,         // applies, but no layer that tests it ran
   kReview,         // applies, but no program can test it: conformance/untested.toml
 };
 std::string_view ToString(RuleResult result);
 
 // CONFORMANT: each MUST rule that a layer judged is PASSED, PARTIAL (watch) or WAIVED, none has
-// missing answers, and there is no other problem. PARTIAL: only selected tests ran, and they
-// passed. NOT_JUDGED: the results do not suffice for a verdict.
+// missing answers, and there is no other problem. Rules that are NOT_JUDGED do not count. PARTIAL:
+// only selected tests ran, and they passed. NOT_JUDGED: the results do not suffice for a verdict.
 enum class Verdict { kConformant, kNotConformant, kNotJudged, kPartial };
 std::string_view ToString(Verdict verdict);
 int ExitStatus(Verdict verdict);  // 0, 1, 2, 0
@@ -63,6 +64,7 @@ struct Report {
   std::string reason;         // why this verdict, on one line
   std::string repro_command;  // repro command, without the id of the case
   std::string target, kernel, release, arch, profile;
+  std::string newest_kernel;  // the newest series that the rules describe; "" if none is older
   Totals totals;
   std::vector<CaseResult> cases;  // the selected ones in order, with waivers applied
   std::vector<RuleRow> rules;     // of the profile; if partial, of the selected cases

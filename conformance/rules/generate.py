@@ -24,6 +24,8 @@ SUBJECTS = {
 ID = re.compile(r"[A-Z][A-Z0-9]*-[0-9]{3}")
 LAYERS = ("case", "kunit", "fuzz", "vm", "review")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+SERIES = r"[0-9]+\.[0-9]+"
+KERNELS_FOLDER = pathlib.Path("vm/kernels")
 KERNELS = re.compile(r"((>=|>|<=|<|==)[0-9]+\.[0-9]+)(,(>=|>|<=|<|==)[0-9]+\.[0-9]+)*")
 HEADER = "// SPDX-License-Identifier: Apache-2.0\n// Generated from the rule catalogue by rules/generate.py.\n"
 
@@ -212,7 +214,7 @@ def definition_of(rule: Rule) -> list[str]:
     return [*lines, "};"]
 
 
-def source_of(rules: list[Rule]) -> str:
+def source_of(rules: list[Rule], newest: str) -> str:
     """rules.cpp, with the rules and the table behind AllRules()."""
     lines = [HEADER, "#include <cerrno>", ""]
     lines += [f'#include "rules/{area}.h"' for area in sorted({*map(area_of, rules)})]
@@ -220,10 +222,19 @@ def source_of(rules: list[Rule]) -> str:
     for rule in rules:
         lines += definition_of(rule)
     lines += ["", "}  // namespace pmuconf::rule", "", "namespace pmuconf {", ""]
+    lines += ["std::string_view NewestDescribedKernel() {", f'  return "{newest}";', "}", ""]
     lines += ["std::span<const Rule> AllRules() {", "  static const Rule kRules[] = {"]
     lines += [f"      rule::{rule.id.replace('-', '_')}," for rule in rules]
     lines += ["  };", "  return kRules;", "}", "", "}  // namespace pmuconf", ""]
     return "\n".join(lines)
+
+
+def newest_kernel(folder: pathlib.Path) -> str:
+    """The newest series that has a file in `folder` (vm/kernels)."""
+    series = [path.stem for path in folder.glob("*.toml") if re.fullmatch(SERIES, path.stem)]
+    if not series:
+        raise CatalogueError(f"{folder}: no file of a kernel, such as 6.12.toml")
+    return max(series, key=lambda name: [int(part) for part in name.split(".")])
 
 
 def write_if_changed(path: pathlib.Path, text: str) -> None:
@@ -239,10 +250,14 @@ def main() -> int:
         prog="python3 -m conformance.rules.generate", description=__doc__
     )
     parser.add_argument("--out", type=pathlib.Path, help="folder for rules.cpp and rules/<AREA>.h")
+    parser.add_argument(
+        "--kernels", type=pathlib.Path, default=KERNELS_FOLDER, help="default: vm/kernels"
+    )
     parser.add_argument("files", type=pathlib.Path, nargs="+", help="rules/*.toml")
     args = parser.parse_args()
     try:
         rules = read_catalogue(args.files)
+        newest = newest_kernel(args.kernels)
     except CatalogueError as error:
         print(error, file=sys.stderr)
         return 1
@@ -250,7 +265,7 @@ def main() -> int:
         for area in {*map(area_of, rules)}:
             text = header_of(area, [rule for rule in rules if area_of(rule) == area])
             write_if_changed(args.out / "rules" / f"{area}.h", text)
-        write_if_changed(args.out / "rules.cpp", source_of(rules))
+        write_if_changed(args.out / "rules.cpp", source_of(rules, newest))
     return 0
 
 

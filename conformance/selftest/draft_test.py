@@ -57,7 +57,12 @@ class Place(NamedTuple):
     kernel: str
     arch: str
     alone: str
-    """The only target of this guest, if it needs a kernel parameter or a processor of its own."""
+    """The only target of this guest, if it needs a kernel, a processor or a machine of its own."""
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether its kernel must be built, or its guest is of another architecture."""
+        return "-" in self.kernel or self.arch != arch.host().name
 
 
 def place(name: str) -> Place:
@@ -65,13 +70,12 @@ def place(name: str) -> Place:
     return Place(
         f"{KERNEL}-{target.kind}" if target.kind else KERNEL,
         target.arch or arch.host().name,
-        name if target.kind or target.arch else "",
+        name if target.kind or target.arch or target.machine.work else "",
     )
 
 
 def marks(name: str) -> list[pytest.MarkDecorator]:
-    """Some kernels must be built, and a guest of another architecture is slow."""
-    return [pytest.mark.nightly, pytest.mark.timeout(3600)] if place(name).alone else []
+    return [pytest.mark.nightly, pytest.mark.timeout(3600)] if place(name).is_slow else []
 
 
 def target_claims(name: str) -> dict[str, Any]:

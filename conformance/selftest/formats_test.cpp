@@ -215,7 +215,8 @@ TEST(Stream, HasTheSkipReasonOfAResult) {
 TEST(SkipReasons, NamesParseToTheirSkipReason) {
   for (const SkipReason skip_reason :
        {SkipReason::kNone, SkipReason::kNotPermitted, SkipReason::kNoSuchPmu, SkipReason::kNotQuiet,
-        SkipReason::kKernelLacks, SkipReason::kNotClaimed, SkipReason::kBroken}) {
+        SkipReason::kKernelLacks, SkipReason::kKernelNewer, SkipReason::kNotClaimed,
+        SkipReason::kBroken}) {
     EXPECT_EQ(SkipReasonFromString(ToString(skip_reason)), skip_reason);
   }
   EXPECT_EQ(SkipReasonFromString("bad_weather"), std::nullopt);

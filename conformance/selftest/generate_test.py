@@ -23,7 +23,7 @@ kernels = ">=6.1"
 """
 
 
-def generate(tmp_path: pathlib.Path, text: str) -> subprocess.CompletedProcess[str]:
+def generate(tmp_path: pathlib.Path, text: str, *more: str) -> subprocess.CompletedProcess[str]:
     catalogue = tmp_path / "TOY.toml"
     catalogue.write_text(text, encoding="utf-8")
     argv = [
@@ -33,6 +33,7 @@ def generate(tmp_path: pathlib.Path, text: str) -> subprocess.CompletedProcess[s
         "--out",
         str(tmp_path),
         str(catalogue),
+        *more,
     ]
     return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=60)
 
@@ -46,6 +47,18 @@ def test_catalogue_becomes_cpp_constants(tmp_path: pathlib.Path) -> None:
     assert '.layer = "case"' in source
     assert ".subject = RuleSubject::kPerfCore" in source
     assert "rule::TOY_001," in source
+
+
+def test_newest_kernel_is_that_of_the_stock_kernels(tmp_path: pathlib.Path) -> None:
+    kernels = tmp_path / "kernels"
+    kernels.mkdir()
+    for name in ("6.2", "6.12", "6.12-rt"):
+        (kernels / f"{name}.toml").touch()
+    assert generate(tmp_path, RULE, "--kernels", str(kernels)).returncode == 0
+    assert 'return "6.12";' in (tmp_path / "rules.cpp").read_text()
+    (tmp_path / "none").mkdir()
+    done = generate(tmp_path, RULE, "--kernels", str(tmp_path / "none"))
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "no file" in done.stderr
 
 
 def test_changed_rule_text_rebuilds_no_case(tmp_path: pathlib.Path) -> None:

@@ -105,7 +105,9 @@ def test_rule_and_its_case_compile(tree: pathlib.Path, tmp_path: pathlib.Path) -
     generated = tmp_path / "generated"
     script = CONFORMANCE / "rules" / "generate.py"
     files = sorted((tree / "conformance/rules").glob("*.toml"))
-    done = execute(sys.executable, script, "--out", generated, *files, cwd=tree)
+    kernels = CONFORMANCE.parent / "vm" / "kernels"
+    words = ["--out", str(generated), "--kernels", str(kernels)]
+    done = execute(sys.executable, script, *words, *files, cwd=tree)
     assert (done.returncode, done.stderr) == (0, "")
     includes = [f"-I{folder}" for folder in (generated, tree / "conformance", *INCLUDES)]
     flags = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]

@@ -46,12 +46,14 @@ nlohmann::json Described(const std::string& text) {
 
 TEST(TargetJson, OwnKeysOverrideThoseOfTheBase) {
   const auto json = Described(
-      "base = \"base\"\n[target]\nname = \"toy\"\n[vm]\nsmp = 1\nicount = 3\narch = \"arm64\"\n");
+      "base = \"base\"\n[target]\nname = \"toy\"\n[vm]\nsmp = 1\nicount = 3\narch = \"arm64\"\n"
+      "work = [\"loads\", \"taken\"]\n");
   EXPECT_EQ(json["name"], "toy");
   EXPECT_EQ(json["path"], "toy.toml");
   EXPECT_EQ(json["slowness"], 2.5);
   EXPECT_EQ(json["vm"]["smp"], 1);
   EXPECT_EQ(json["vm"]["icount"], 3);
+  EXPECT_EQ(json["vm"]["work"], nlohmann::json({"loads", "taken"}));
   EXPECT_EQ(json["vm"]["arch"], "arm64");
   EXPECT_EQ(json["vm"]["parameters"], "a=1 b=2");
 }
@@ -60,6 +62,7 @@ TEST(TargetJson, AbsentKeysHaveDefaultsOrAreNull) {
   const auto json = Described("base = \"base\"\n[target]\nname = \"toy\"\n");
   EXPECT_EQ(json["vm"]["memory_mb"], 512);
   EXPECT_EQ(json["vm"]["cmdline"], "");
+  EXPECT_EQ(json["vm"]["work"], nlohmann::json::array());
   for (const char* const key : {"arch", "kernel", "accel", "cpu", "icount"}) {
     EXPECT_TRUE(json["vm"][key].is_null()) << key;
   }

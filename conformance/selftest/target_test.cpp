@@ -395,10 +395,13 @@ TEST(TargetFile, ErrorInBaseNamesFileAndKey) {
               HasSubstr("toy.toml:5: key 'counters.width' must be"));
   EXPECT_THAT(ErrorOfBuilt(on_a + kNamed + "[[event]]\nname = \"a\"\n[[event]]\nname = \"a\"\n"),
               HasSubstr("key 'event."));
-  for (const char* what : {"x", "features.x", "event.x*", "name.x", "target.port", "vm"}) {
+  for (const char* what : {"x", "features.x", "event.x*", "name.x", "target.match", "vm"}) {
     EXPECT_THAT(ErrorOfBuilt(on_a + "without = [\"" + what + "\"]\n" + kNamed),
                 HasSubstr(std::string("toy.toml:2: key 'without' cannot take '") + what + "' out"));
   }
+  // The port can be removed, together with the events that it generates.
+  EXPECT_THAT(ErrorOfBuilt(on_a + "without = [\"target.port\"]\n" + kNamed),
+              HasSubstr("a.toml:19: key 'event.stimulus' needs target.port"));
   EXPECT_THAT(ErrorOf(std::string("without = [\"event.a\"]\n") + kGood),
               HasSubstr("toy.toml:1: key 'without' needs a 'base'"));
 }

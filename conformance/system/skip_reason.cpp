@@ -12,12 +12,13 @@ struct SkipReasonName {
   std::string_view name;
   std::string_view phrase;
 };
-constexpr std::array<SkipReasonName, 7> kSkipReasons = {{
+constexpr std::array<SkipReasonName, 8> kSkipReasons = {{
     {SkipReason::kNone, "", ""},
     {SkipReason::kNotPermitted, "not_permitted", "not permitted here"},
     {SkipReason::kNoSuchPmu, "no_such_pmu", "no such PMU"},
     {SkipReason::kNotQuiet, "not_quiet", "the machine is not quiet"},
     {SkipReason::kKernelLacks, "kernel_lacks", "kernel lacks it"},
+    {SkipReason::kKernelNewer, "kernel_newer", "kernel is newer than the rules"},
     {SkipReason::kNotClaimed, "not_claimed", "target does not claim it"},
     {SkipReason::kBroken, "broken", "broken"},
 }};
@@ -40,7 +41,7 @@ std::string_view Phrase(SkipReason skip_reason) {
 
 bool LeavesRulesOpen(SkipReason skip_reason) {
   return skip_reason == SkipReason::kNotPermitted || skip_reason == SkipReason::kNoSuchPmu ||
-         skip_reason == SkipReason::kNotQuiet;
+         skip_reason == SkipReason::kNotQuiet || skip_reason == SkipReason::kKernelNewer;
 }
 
 std::optional<SkipReason> SkipReasonFromString(std::string_view name) {

@@ -16,6 +16,8 @@ inline constexpr bool kReportsExactIp = true;
 inline constexpr bool kReportsTextPokes = true;
 // hw_breakpoint_arch_parse() accepts lengths of 1, 2, 4 or 8 bytes, at aligned addresses.
 inline constexpr bool kAlignedBreakpointsOnly = true;
+// CONFIG_UNWIND_USER: the kernel unwinds user space for deferred call chains.
+inline constexpr bool kUnwindsUserSpace = true;
 
 #elif defined(__aarch64__)
 
@@ -23,6 +25,7 @@ inline constexpr std::string_view kMachine = "aarch64";
 inline constexpr bool kReportsExactIp = false;
 inline constexpr bool kReportsTextPokes = false;
 inline constexpr bool kAlignedBreakpointsOnly = false;
+inline constexpr bool kUnwindsUserSpace = false;
 
 #else
 #error "what Linux makes of this processor is not known"

@@ -60,6 +60,8 @@ bool Target::Has(Cap cap) const {
       return processor::kReportsExactIp;
     case Cap::kTextPoke:
       return processor::kReportsTextPokes;
+    case Cap::kUnwind:
+      return processor::kUnwindsUserSpace;
     case Cap::kWholeWords:
       return processor::kAlignedBreakpointsOnly;
     case Cap::kFaultTrace:
@@ -239,7 +241,7 @@ std::vector<EventSpec> Target::CacheEvents() const {
 
 std::vector<std::uint16_t> Target::Codes() const {
   std::vector<std::uint16_t> codes;
-  for (const EventSpec& spec : Events({.wide = true})) {
+  for (const EventSpec& spec : Events({.wide = true, .inexact = true})) {
     // The `code` of such an event is the number of its system call.
     const bool called = spec.stimulus == StimulusKind::kSyscalls;
     codes.push_back(called ? static_cast<std::uint16_t>(spec.config) : spec.code);

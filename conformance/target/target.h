@@ -74,6 +74,7 @@ enum class Cap {
   kVectors,        // vectors: perf supports registers of the processor beyond the general ones
   kExactIp,        // exact_ip: the kernel can mark the address in a sample as exact
   kTextPoke,       // text_poke: the kernel reports changes of its text
+  kUnwind,         // unwind: the kernel unwinds a task that returns to user space
   kWholeWords,     // whole_words: a breakpoint covers 1, 2, 4 or 8 bytes at an aligned address
 };
 std::string_view ToString(Cap cap);  // "manual_clock"
@@ -133,6 +134,7 @@ struct MachineClaim {
   unsigned cpus = 2;
   unsigned memory_mb = 512;
   unsigned icount = 0;  // an instruction takes 2^icount ns; 0: time is independent of instructions
+  std::vector<std::string> work;  // executed work that the emulator counts for the guest
 };
 
 // The properties of events that a case asks for.
@@ -169,6 +171,8 @@ class Target {
   const std::string& match() const { return match_; }
   const std::string& kind() const { return kind_; }
   const std::string& kernel() const { return kernel_; }
+  // The series whose rules judge newer kernels; "" for the newest that the catalogue describes.
+  const std::string& rules_of() const { return rules_of_; }
   const std::string& path() const { return path_; }
   const std::string& module() const { return module_; }  // "" if the kernel itself provides the PMU
   const MachineClaim& machine() const { return machine_; }
@@ -233,7 +237,7 @@ class Target {
   bool Unlimited() const;                 // counters do not limit the number of events
   std::size_t IndependentEvents() const;  // number of exact events with different stimuli
 
-  std::string path_, name_, match_, kind_, kernel_, module_;
+  std::string path_, name_, match_, kind_, kernel_, rules_of_, module_;
   MachineClaim machine_;
   unsigned general_ = 0, fixed_ = 0, width_ = 0;
   bool sampling_ = false, frequency_ = false, excludes_ = false, filters_ = false;

@@ -116,7 +116,8 @@ toml::table Read(std::string_view text, const std::string& path, const FindBase&
   toml::table base = Read(found->text, found->path, find_base, above);
   for (const std::string& what : without) {
     const std::string table = what.substr(0, what.find('.'));
-    if (table == "target" || what == "vm" || !Remove(&base, what)) {
+    const bool kept = table == "target" && what != "target.port";
+    if (kept || what == "vm" || !Remove(&base, what)) {
       root.Fail("without", "cannot take '" + what + "' out of " + found->path);
     }
   }

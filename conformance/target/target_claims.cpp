@@ -10,7 +10,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 52> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 53> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kPort, "port"},
     {Cap::kCounters, "counters"},
@@ -43,6 +43,7 @@ constexpr std::array<std::pair<Cap, std::string_view>, 52> kCapNames = {{
     {Cap::kVectors, "vectors"},
     {Cap::kExactIp, "exact_ip"},
     {Cap::kTextPoke, "text_poke"},
+    {Cap::kUnwind, "unwind"},
     {Cap::kWholeWords, "whole_words"},
     {Cap::kPrecise, "precise"},
     {Cap::kBranches, "branches"},
@@ -155,7 +156,7 @@ bool Target::Claims(Cap cap) const {
       return kind_ == "core";
     case Cap::kConstraints:
       return any([&](const EventClaim& e) {
-        return (e.counters & LowBits(general_)) != LowBits(general_);
+        return (e.counters & LowBits(general_)) != LowBits(general_) && useful(e);
       });
     case Cap::kGenericEvents:
       return any([&](const EventClaim& e) { return e.generic.has_value() && useful(e); });
@@ -215,6 +216,7 @@ bool Target::Claims(Cap cap) const {
     case Cap::kVectors:
     case Cap::kExactIp:
     case Cap::kTextPoke:
+    case Cap::kUnwind:
     case Cap::kWholeWords:
       return true;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 #include <utility>
 
 #include "stimulus/stimuli.h"
@@ -172,6 +173,7 @@ MachineClaim ReadMachine(TomlTable* vm) {
   machine.memory_mb = static_cast<unsigned>(vm->IntOr("memory_mb", machine.memory_mb, 64, 65536));
   if (vm->Node("icount") != nullptr)
     machine.icount = static_cast<unsigned>(vm->Int("icount", 1, 10));
+  machine.work = vm->StringsOr("work", {});
   return machine;
 }
 
@@ -258,6 +260,11 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
     KernelMatches(target.kernel_, "6.1");
   } catch (const ConfigError&) {
     head->Fail("kernel", "must be like \">=6.1\" or \">=6.1,<6.12\"");
+  }
+  target.rules_of_ = head->StringOr("rules_of", "");
+  static const std::regex kSeries("[0-9]+\\.[0-9]+");
+  if (!target.rules_of_.empty() && !std::regex_match(target.rules_of_, kSeries)) {
+    head->Fail("rules_of", "must be a series like \"6.12\"");
   }
   target.slowness_ = head->DoubleOr("slowness", 1.0);
   if (target.slowness_ <= 0.0) head->Fail("slowness", "must be more than 0");

@@ -23,7 +23,8 @@ Json Machine(const MachineClaim& machine) {
           {"parameters", machine.parameters},
           {"smp", machine.cpus},
           {"memory_mb", machine.memory_mb},
-          {"icount", machine.icount == 0 ? Json() : Json(machine.icount)}};
+          {"icount", machine.icount == 0 ? Json() : Json(machine.icount)},
+          {"work", machine.work}};
 }
 
 }  // namespace

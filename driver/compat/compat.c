@@ -42,7 +42,13 @@ static const struct {
 static unsigned long function_entry(unsigned long addr)
 {
 #ifdef CONFIG_X86
-	if (is_endbr(*(u32 *)(addr - ENDBR_INSN_SIZE)))
+	const u32 before = *(u32 *)(addr - ENDBR_INSN_SIZE);
+
+#ifdef REFPMU_HAVE_INLINE_IS_ENDBR
+	if (__is_endbr(before))
+#else
+	if (is_endbr(before))
+#endif
 		return addr - ENDBR_INSN_SIZE;
 #endif
 	return addr;
@@ -135,12 +141,23 @@ void refpmu_compat_disable(struct perf_event *event)
 
 #ifdef REFPMU_HAVE_PMU_CONTEXT
 
+static struct perf_cpu_pmu_context *cpu_context(struct pmu *pmu, unsigned int cpu)
+{
+#ifdef REFPMU_HAVE_CPU_CONTEXT_POINTERS
+	return *per_cpu_ptr(pmu->cpu_pmu_context, cpu);
+#else
+	return per_cpu_ptr(pmu->cpu_pmu_context, cpu);
+#endif
+}
+
 void refpmu_compat_stop_rotation(struct pmu *pmu)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu)
-		hrtimer_cancel(&per_cpu_ptr(pmu->cpu_pmu_context, cpu)->hrtimer);
+	for_each_possible_cpu(cpu) {
+		if (cpu_context(pmu, cpu))
+			hrtimer_cancel(&cpu_context(pmu, cpu)->hrtimer);
+	}
 }
 
 void refpmu_compat_unregister(struct pmu *pmu)

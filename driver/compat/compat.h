@@ -6,8 +6,11 @@
 #ifndef REFPMU_COMPAT_H
 #define REFPMU_COMPAT_H
 
+#include <linux/cpu.h>
+#include <linux/hrtimer.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
+#include <linux/workqueue.h>
 
 #ifdef CONFIG_X86_LOCAL_APIC
 #include <asm/apic.h>
@@ -15,10 +18,15 @@
 
 #include "model/record.h"
 
-/* PERF_ATTR_SIZE_VER8 added config3. */
+/*
+ * PERF_ATTR_SIZE_VER8 added config3, and VER9 added config4. Return the bits of both: the driver
+ * refuses all of them.
+ */
 static inline u64 refpmu_compat_config3(const struct perf_event_attr *attr)
 {
-#ifdef PERF_ATTR_SIZE_VER8
+#ifdef PERF_ATTR_SIZE_VER9
+	return attr->config3 | attr->config4;
+#elif defined(PERF_ATTR_SIZE_VER8)
 	return attr->config3;
 #else
 	return 0;
@@ -66,6 +74,33 @@ static inline bool refpmu_compat_scope(struct pmu *pmu)
 	return true;
 #else
 	return false;
+#endif
+}
+
+/*
+ * Call @function on @cpu in a workqueue, and return its result; -ENODEV if @cpu is offline. It
+ * stays online meanwhile. May sleep. Some kernels call this work_on_cpu_safe().
+ */
+static inline long refpmu_compat_call_on_cpu(int cpu, long (*function)(void *), void *arg)
+{
+	long ret;
+
+	cpus_read_lock();
+	ret = cpu_online(cpu) ? work_on_cpu(cpu, function, arg) : -ENODEV;
+	cpus_read_unlock();
+	return ret;
+}
+
+/* Initialize a timer of CLOCK_MONOTONIC. */
+static inline void refpmu_compat_timer(struct hrtimer *timer,
+				       enum hrtimer_restart (*function)(struct hrtimer *),
+				       enum hrtimer_mode mode)
+{
+#ifdef REFPMU_HAVE_HRTIMER_SETUP
+	hrtimer_setup(timer, function, CLOCK_MONOTONIC, mode);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
+	timer->function = function;
 #endif
 }
 
@@ -220,11 +255,28 @@ static inline bool refpmu_compat_has_signals(const struct perf_event *event)
 	void name(struct refpmu_compat_context *context, bool sched_in)
 #endif
 
-/* Return the PMU's data of the task; NULL if the task has none or no task is involved. */
-static inline void *refpmu_compat_task_data(const struct refpmu_compat_context *context)
+/*
+ * The data of a task that a PMU has requested with PERF_ATTACH_TASK_DATA: NULL if the task has none
+ * or no task is involved. Kernels either have it in the task or in the task's perf context. In the
+ * task, it may be that of another driver, from another cache. Interrupts off.
+ * REFPMU_COMPAT_TASK_DATA is for the body of a REFPMU_COMPAT_SCHED_TASK.
+ */
+#ifdef REFPMU_HAVE_CTX_DATA
+static inline void *refpmu_compat_task_data(const struct task_struct *task,
+					    const struct kmem_cache *cache)
 {
-	return context ? context->task_ctx_data : NULL;
+	const struct perf_ctx_data *data;
+
+	data = task ? rcu_dereference_check(task->perf_ctx_data, irqs_disabled()) : NULL;
+	return data && data->ctx_cache == cache ? data->data : NULL;
 }
+
+#define REFPMU_COMPAT_TASK_DATA(pmu) refpmu_compat_task_data(task, (pmu)->task_ctx_cache)
+#else
+#define REFPMU_COMPAT_TASK_DATA(pmu) ((void)(pmu), context ? context->task_ctx_data : NULL)
+/* Two tasks may exchange their contexts; the callback swap_task_ctx then swaps the data back. */
+#define REFPMU_COMPAT_SWAPS_CONTEXTS
+#endif
 
 /**
  * refpmu_compat_setup() - Find the perf functions that the kernel does not export.

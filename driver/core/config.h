@@ -34,6 +34,7 @@ struct refpmu_caps {
 	u64 min_period; /* shortest sampling period that the device supports, at least 1 */
 	u8 lbr; /* depth of the branch record stack; 0: none */
 	bool records; /* has precise records, load latency and off-core response */
+	bool work; /* counts calls, returns, taken branches and store misses */
 };
 
 /* Largest precise_ip of a device with records. */

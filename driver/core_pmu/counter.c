@@ -3,6 +3,7 @@
 #include "bus.h"
 #include "core/period.h"
 #include "counter.h"
+#include "port/work.h"
 #include "precise.h"
 
 static u32 value_reg(int idx)
@@ -89,9 +90,10 @@ void refpmu_counter_enable(struct refpmu_cpu *cpuc, const struct hw_perf_event *
 	counter_switch(cpuc, hwc, true);
 }
 
-/* Undo refpmu_counter_enable(). */
+/* Undo refpmu_counter_enable(). In the handler, the counter has counted until now. */
 void refpmu_counter_disable(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc)
 {
+	refpmu_work_run_on(cpuc);
 	counter_switch(cpuc, hwc, false);
 	merge_switch(cpuc, hwc, false);
 }
@@ -172,4 +174,29 @@ bool refpmu_set_period(struct refpmu_cpu *cpuc, struct perf_event *event)
 	if (hwc->flags & REFPMU_HW_PRECISE)
 		refpmu_precise_reload(cpuc, event, reload.raw);
 	return reload.elapsed;
+}
+
+/**
+ * refpmu_renew() - Program a counter again that has overflowed before its event was stopped.
+ * @cpuc: State of this CPU.
+ * @event: The event; it has a counter, was stopped without a fold, and is not precise.
+ *
+ * perf may stop an event whose overflow is not handled yet: with a throttled event it stops all
+ * members of the group. The handler acknowledges the overflow and does not change a stopped event.
+ * A counter that continued from there would overflow again only after its whole range. If the
+ * overflow is still pending, the handler programs the counter.
+ *
+ * Context: On the CPU of @cpuc, interrupts off; the handler is masked or running.
+ */
+void refpmu_renew(struct refpmu_cpu *cpuc, struct perf_event *event)
+{
+	const int idx = event->hw.idx;
+
+	/* A counter is in its upper half until it overflows. */
+	if (refpmu_bus_read(cpuc, value_reg(idx)) >
+	    refpmu_period_counting(cpuc->model.params.width) ||
+	    refpmu_bus_read(cpuc, REFPMU_REG_GLOBAL_STATUS) & BIT_ULL(idx))
+		return;
+	refpmu_update(cpuc, event);
+	refpmu_set_period(cpuc, event);
 }

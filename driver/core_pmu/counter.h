@@ -7,6 +7,7 @@
 
 void refpmu_update(struct refpmu_cpu *cpuc, struct perf_event *event);
 bool refpmu_set_period(struct refpmu_cpu *cpuc, struct perf_event *event);
+void refpmu_renew(struct refpmu_cpu *cpuc, struct perf_event *event);
 void refpmu_counter_enable(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc);
 void refpmu_counter_disable(struct refpmu_cpu *cpuc, const struct hw_perf_event *hwc);
 void refpmu_ack(struct refpmu_cpu *cpuc, u64 status);

@@ -14,6 +14,7 @@
 #include "model/model.h"
 #include "port/journal.h"
 #include "port/port.h"
+#include "uapi/refpmu_work.h"
 
 /*
  * Limit of handler rounds, after which the device counts as broken; limit of handler runs for one
@@ -65,6 +66,25 @@ struct refpmu_lbr {
 	} stack;
 };
 
+/* Counts of executed work, by event and privilege. */
+struct refpmu_work_counts {
+	u64 n[REFPMU_WORK_EVENTS][2];
+};
+
+/* The work clock of a CPU. */
+struct refpmu_work {
+	const u64 *counts; /* block of this CPU on the work page; NULL: the clock counts time */
+	u64 events; /* set of the events that the page has */
+	unsigned int shift; /* an instruction takes about 1 << shift nanoseconds */
+	struct refpmu_work_counts passed; /* work that the model has received */
+	bool busy; /* the model is receiving work */
+	struct refpmu_stimulus *rest; /* the part of it that the model has not received; or NULL */
+	bool in_timer; /* the timer's handler is running */
+	u64 armed_for; /* user instructions for which it has set the next timer; or 0 */
+	u64 armed_user; /* those before it */
+	u64 overhead; /* estimated kernel instructions that come first */
+};
+
 /*
  * One CPU of a device: its registers, and the driver's state. Only code on that CPU uses it, with
  * interrupts off, so there is no lock. An NMI can still arrive. While the PMU is disabled or the
@@ -113,9 +133,13 @@ struct refpmu_cpu {
 	struct hrtimer timer;
 	u64 timer_due; /* local_clock() time at which it fires, if it is queued */
 	bool arming; /* the timer function is running, and arms the timer when it is done */
-	/* local_clock() time up to which the model has been advanced; 0: the clock is stopped */
+	/*
+	 * local_clock() time up to which the model has been advanced; 0: the clock is stopped. The
+	 * work clock sets it to 1 while it runs.
+	 */
 	u64 clock_base;
 	u32 clock_mode; /* REFPMU_CLOCK_* */
+	struct refpmu_work work;
 
 	struct refpmu_precise precise;
 	struct refpmu_lbr lbr;

@@ -10,6 +10,7 @@
 #include "port/clock_timer.h"
 #include "port/interrupt.h"
 #include "port/stimulus.h"
+#include "port/work_page.h"
 #include "precise.h"
 
 static void free_cpus(struct refpmu_device *dev)
@@ -34,6 +35,7 @@ static int setup_cpu(struct refpmu_device *dev, unsigned int cpu)
 	cpuc->cpu = cpu;
 	refpmu_irq_setup(cpuc);
 	refpmu_clock_setup(cpuc);
+	refpmu_work_connect(cpuc);
 	/* each device can access only the memory of its own CPU */
 	params.memory = refpmu_precise_access;
 	params.context = cpuc;

@@ -6,6 +6,7 @@
 #include <linux/interrupt.h>
 
 #include "cpu.h"
+#include "port/work.h"
 
 irqreturn_t refpmu_irq(struct refpmu_cpu *cpuc);
 irqreturn_t refpmu_nmi(struct refpmu_cpu *cpuc);
@@ -15,6 +16,7 @@ void refpmu_irq_setup(struct refpmu_cpu *cpuc);
 /* Mask the handler until refpmu_unmask(). Calls nest. */
 static inline void refpmu_mask(struct refpmu_cpu *cpuc)
 {
+	refpmu_work_settle(cpuc);
 	cpuc->masked++;
 	barrier();
 }

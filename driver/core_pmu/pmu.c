@@ -115,6 +115,9 @@ void refpmu_start(struct perf_event *event, int flags)
 		return;
 	event->hw.state &= ~PERF_HES_ARCH;
 	refpmu_mask(cpuc);
+	if (!reload && event->hw.state == PERF_HES_STOPPED &&
+	    !(event->hw.flags & REFPMU_HW_PRECISE))
+		refpmu_renew(cpuc, event);
 	refpmu_apply_op(cpuc, event, reload ? REFPMU_OP_START_RELOAD : REFPMU_OP_START);
 	refpmu_unmask(cpuc);
 }
@@ -162,6 +165,7 @@ void refpmu_read(struct perf_event *event)
 /* Stop all counters with one write. Register writes take effect at switch_on(). Calls nest. */
 static void switch_off(struct refpmu_cpu *cpuc)
 {
+	refpmu_work_settle(cpuc);
 	if (cpuc->disable_depth++)
 		return;
 	barrier();
@@ -341,5 +345,7 @@ const struct pmu refpmu_pmu_ops = {
 	.event_unmapped = refpmu_event_unmapped,
 	REFPMU_COMPAT_FILTER,
 	.sched_task = refpmu_sched_task,
+#ifdef REFPMU_COMPAT_SWAPS_CONTEXTS
 	.swap_task_ctx = refpmu_swap_task_ctx,
+#endif
 };

@@ -31,9 +31,10 @@ REFPMU_COMPAT_SCHED_TASK(refpmu_sched_task)
 	refpmu_log_here(cpuc, REFPMU_CALL_SCHED_TASK, sched_in, 0);
 	if (!sched_in)
 		refpmu_precise_drain(cpuc);
-	refpmu_lbr_switch_task(cpuc, refpmu_compat_task_data(context), sched_in);
+	refpmu_lbr_switch_task(cpuc, REFPMU_COMPAT_TASK_DATA(&cpuc->dev->pmu), sched_in);
 }
 
+#ifdef REFPMU_COMPAT_SWAPS_CONTEXTS
 /*
  * Two tasks exchange their perf contexts, with all events. The saved calls must stay with the task,
  * so swap them back.
@@ -46,3 +47,4 @@ void refpmu_swap_task_ctx(struct refpmu_compat_context *prev, struct refpmu_comp
 		refpmu_log_device(cpuc->dev, REFPMU_CALL_SWAP_TASK_CTX, 0, 0);
 	swap(prev->task_ctx_data, next->task_ctx_data);
 }
+#endif

@@ -77,7 +77,9 @@ static void end_period(struct refpmu_cpu *cpuc, unsigned int idx,
 {
 	struct refpmu_precise *p = &cpuc->precise;
 	struct perf_event *event = cpuc->owner[idx];
+	const u64 enabled = p->enabled;
 	bool elapsed = true;
+	int stop;
 
 	if (!event || !(event->hw.flags & REFPMU_HW_PRECISE))
 		return;
@@ -95,7 +97,10 @@ static void end_period(struct refpmu_cpu *cpuc, unsigned int idx,
 	 */
 	if (*muted & BIT_ULL(idx))
 		return;
-	if (!refpmu_sample_record(cpuc, event, record, !p->left[idx]))
+	stop = refpmu_sample_record(cpuc, event, record, !p->left[idx]);
+	/* Newer kernels stop all events of the group, and a sample would end that. */
+	*muted |= enabled & ~p->enabled;
+	if (!stop)
 		return;
 	*muted |= BIT_ULL(idx);
 	if (!(event->hw.state & PERF_HES_STOPPED))

@@ -370,9 +370,9 @@ static u64 quiet_ticks(const struct refpmu_change *c, const struct refpmu_counte
 	return more < REFPMU_UNBOUNDED - room - 1 ? room + 1 + more : REFPMU_UNBOUNDED;
 }
 
-u64 refpmu_model_ticks_to_overflow(const struct refpmu_model *m)
+/* Return the occurrences like @what until a counter overflows; ~0 if none is that near. */
+static u64 distance(const struct refpmu_model *m, const struct refpmu_occurrence *what)
 {
-	const struct refpmu_occurrence what = { .clock = true, .rings = REFPMU_RINGS_ALL };
 	struct refpmu_clock_state now = { .mask = refpmu_low_bits(m->params.width) };
 	struct refpmu_counter counters[REFPMU_COUNTERS];
 	struct refpmu_change view;
@@ -383,7 +383,7 @@ u64 refpmu_model_ticks_to_overflow(const struct refpmu_model *m)
 		view = refpmu_view(m);
 		now.ticks = READ_ONCE(refpmu_global(&view)->ticks);
 		room = REFPMU_UNBOUNDED;
-		n = refpmu_counters_choose(&view, enabled_counters(&view), &what, counters);
+		n = refpmu_counters_choose(&view, enabled_counters(&view), what, counters);
 		for (i = 0; i < n; i++) {
 			own = quiet_ticks(&view, &counters[i], now);
 			if (own < room)
@@ -391,6 +391,28 @@ u64 refpmu_model_ticks_to_overflow(const struct refpmu_model *m)
 		}
 	} while (!refpmu_view_is_current(&view));
 	return room == REFPMU_UNBOUNDED ? REFPMU_UNBOUNDED : room + 1;
+}
+
+u64 refpmu_model_distance(const struct refpmu_model *m, bool clock, u16 code,
+			  enum refpmu_privilege priv)
+{
+	const struct refpmu_occurrence what = {
+		.clock = clock,
+		.rings = BIT_ULL(priv),
+		.code = code,
+		.other = code,
+		.occurrences = 1,
+		.origin = &no_origin[priv],
+	};
+
+	return distance(m, &what);
+}
+
+u64 refpmu_model_ticks_to_overflow(const struct refpmu_model *m)
+{
+	const struct refpmu_occurrence what = { .clock = true, .rings = REFPMU_RINGS_ALL };
+
+	return distance(m, &what);
 }
 
 int refpmu_model_reset(struct refpmu_model *m, const struct refpmu_model_params *params)

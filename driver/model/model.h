@@ -183,6 +183,13 @@ struct refpmu_model_step refpmu_model_advance(struct refpmu_model *m, u64 n,
 u64 refpmu_model_pass(struct refpmu_model *m, u64 n, enum refpmu_privilege priv);
 
 /*
+ * Return the number of ticks, or of pulses of @code, at @priv until a counter overflows: this
+ * number overflows it, one less does not. Return ~0ULL if no overflow is that near.
+ */
+u64 refpmu_model_distance(const struct refpmu_model *m, bool clock, u16 code,
+			  enum refpmu_privilege priv);
+
+/*
  * Return the number of ticks until the clock overflows a counter, assuming a privilege at which the
  * counter is enabled: this number of ticks overflows it, one tick less does not. Return ~0ULL if no
  * overflow is that near.

@@ -207,6 +207,15 @@
 #define REFPMU_EVENT_REF_CYCLES 0x013cu
 #define REFPMU_EVENT_BRANCHES 0x00c4u
 #define REFPMU_EVENT_BRANCH_MISSES 0x00c5u
+/* Branches by kind, accesses to memory, misses of the first cache: only pulses generate them. */
+#define REFPMU_EVENT_CALLS 0x02c4u
+#define REFPMU_EVENT_RETURNS 0x08c4u
+#define REFPMU_EVENT_TAKEN 0x20c4u
+#define REFPMU_EVENT_LOADS 0x81d0u
+#define REFPMU_EVENT_STORES 0x82d0u
+#define REFPMU_EVENT_L1D_LOAD_MISSES 0x0151u
+#define REFPMU_EVENT_L1D_STORE_MISSES 0x0251u
+#define REFPMU_EVENT_L1I_MISSES 0x0283u
 /* The same event, filtered by OFFCORE_RSP 0 and by OFFCORE_RSP 1. */
 #define REFPMU_EVENT_OFFCORE_0 0x01b7u
 #define REFPMU_EVENT_OFFCORE_1 0x01bbu

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The automatic clock: one tick for each nanosecond of local_clock(). The model receives the ticks
- * whenever a register is accessed, and when the timer of the next overflow fires.
+ * whenever a register is accessed, and when the timer of the next overflow fires. The work clock
+ * (work.c) replaces this source of ticks, and uses the same timer.
  *
  * Exactness: only the timer lets the clock overflow a counter, and it raises the interrupt at once.
  * On every other occasion the clock stops one tick before the overflow. It also stops while the
@@ -19,6 +20,7 @@
 #include <linux/sched/clock.h>
 
 #include "clock.h"
+#include "work.h"
 
 /*
  * Limits of the timer. A timer that fires more often than MIN_TIMER_NS would take all CPU time, so
@@ -62,6 +64,10 @@ void refpmu_clock_advance(struct refpmu_cpu *cpuc)
 		cpuc->clock_base = 0;
 		return;
 	}
+	if (cpuc->work.counts) {
+		refpmu_work_catch_up(cpuc, NULL);
+		return;
+	}
 	now = local_clock();
 	ticks = refpmu_clock_elapsed(cpuc, now);
 	cpuc->clock_base = now;
@@ -79,8 +85,33 @@ void refpmu_clock_advance(struct refpmu_cpu *cpuc)
  */
 void refpmu_clock_resume(struct refpmu_cpu *cpuc, u64 now)
 {
-	if (cpuc->clock_base && cpuc->clock_base + MAX_BACKLOG_NS < now)
+	if (!cpuc->work.counts && cpuc->clock_base && cpuc->clock_base + MAX_BACKLOG_NS < now)
 		cpuc->clock_base = now - MAX_BACKLOG_NS;
+}
+
+/* Start the clock. */
+static void begin(struct refpmu_cpu *cpuc, u64 now)
+{
+	if (cpuc->work.counts)
+		refpmu_work_begin(cpuc);
+	else
+		cpuc->clock_base = now;
+}
+
+/* Return the local_clock() time for which to set the timer; ~0 if no counter can overflow. */
+static u64 next_overflow(struct refpmu_cpu *cpuc, u64 now)
+{
+	u64 ticks, due;
+
+	if (cpuc->work.counts) {
+		ticks = refpmu_work_delay(cpuc);
+		return ticks == ~0ULL ? ticks : now + ticks;
+	}
+	ticks = refpmu_model_ticks_to_overflow(&cpuc->model);
+	if (ticks == ~0ULL)
+		return ticks;
+	due = min_t(u64, ticks, MAX_TIMER_NS) + now - refpmu_clock_elapsed(cpuc, now);
+	return max(due, now + MIN_TIMER_NS);
 }
 
 /*
@@ -93,16 +124,16 @@ void refpmu_clock_resume(struct refpmu_cpu *cpuc, u64 now)
  */
 void refpmu_clock_arm(struct refpmu_cpu *cpuc)
 {
-	const u64 ticks = refpmu_model_ticks_to_overflow(&cpuc->model);
 	const u64 now = local_clock();
 	u64 due;
 
 	if (!cpuc->clock_base && refpmu_model_counting(&cpuc->model))
-		cpuc->clock_base = now;
-	if (refpmu_clock_stands_still(cpuc) || cpuc->line_held || ticks == ~0ULL)
+		begin(cpuc, now);
+	if (refpmu_clock_stands_still(cpuc) || cpuc->line_held)
 		return;
-	due = min_t(u64, ticks, MAX_TIMER_NS) + now - refpmu_clock_elapsed(cpuc, now);
-	due = max(due, now + MIN_TIMER_NS);
+	due = next_overflow(cpuc, now);
+	if (due == ~0ULL)
+		return;
 	if (hrtimer_is_queued(&cpuc->timer) && cpuc->timer_due <= due)
 		return;
 	cpuc->timer_due = due;

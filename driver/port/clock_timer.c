@@ -8,6 +8,7 @@
 #include "clock_timer.h"
 #include "compat/compat.h"
 #include "interrupt.h"
+#include "work.h"
 
 /* Advance the clock up to an overflow. Samples get the registers that the timer interrupted. */
 static void handle_timer(struct refpmu_cpu *cpuc, struct pt_regs *regs)
@@ -49,10 +50,15 @@ static enum hrtimer_restart refpmu_timer(struct hrtimer *timer)
 	 * clock, because refpmu_clock_arm() follows below.
 	 */
 	cpuc->arming = true;
-	handle_timer(cpuc, regs);
+	cpuc->work.in_timer = true;
+	if (cpuc->work.counts)
+		refpmu_work_timer(cpuc, regs);
+	else
+		handle_timer(cpuc, regs);
 	cpuc->arming = false;
 	barrier();
 	refpmu_clock_arm(cpuc);
+	cpuc->work.in_timer = false;
 	return HRTIMER_NORESTART;
 }
 
@@ -62,6 +68,5 @@ static enum hrtimer_restart refpmu_timer(struct hrtimer *timer)
  */
 void refpmu_clock_setup(struct refpmu_cpu *cpuc)
 {
-	hrtimer_init(&cpuc->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	cpuc->timer.function = refpmu_timer;
+	refpmu_compat_timer(&cpuc->timer, refpmu_timer, HRTIMER_MODE_REL_PINNED_HARD);
 }

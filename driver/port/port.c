@@ -11,6 +11,7 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
+#include "compat/compat.h"
 #include "port.h"
 
 static long run_request(void *arg)
@@ -42,7 +43,7 @@ int refpmu_port_run_on(int cpu, struct refpmu_port_request *req)
 		return err;
 	}
 	migrate_enable();
-	err = work_on_cpu_safe(cpu, run_request, req);
+	err = refpmu_compat_call_on_cpu(cpu, run_request, req);
 	return err == -ENODEV ? -ENXIO : err;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The timer that replaces the overflow interrupt, which refpmu_uncore does not have. */
+#include "compat/compat.h"
 #include "uncore.h"
 
 /*
@@ -39,6 +40,5 @@ static enum hrtimer_restart handle_timer(struct hrtimer *timer)
 
 void refpmu_uncore_timer_setup(struct refpmu_uncore *uncore)
 {
-	hrtimer_init(&uncore->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	uncore->timer.function = handle_timer;
+	refpmu_compat_timer(&uncore->timer, handle_timer, HRTIMER_MODE_REL_PINNED_HARD);
 }

@@ -317,6 +317,24 @@ TEST(ModelClock, OverflowBeyond64BitTicksIsNever) {
   EXPECT_EQ(refpmu_model_ticks_to_overflow(&model), kNever - 3);
 }
 
+TEST(ModelDistance, CountersOfTheSamePrivilegeAndEventDetermineIt) {
+  refpmu_model model = Device();
+  Write(model, REFPMU_REG_GLOBAL_CTRL, 3);
+  Write(model, REFPMU_REG_EVTSEL(0), (kOn & ~REFPMU_EVTSEL_OS) | REFPMU_EVENT_INSTRUCTIONS);
+  Write(model, REFPMU_REG_A_PMC(0), refpmu_low_bits(48) + 1 - 100);
+  Write(model, REFPMU_REG_EVTSEL(1), (kOn & ~REFPMU_EVTSEL_USR) | REFPMU_EVENT_BRANCHES);
+  Write(model, REFPMU_REG_A_PMC(1), refpmu_low_bits(48) + 1 - 30);
+  EXPECT_EQ(refpmu_model_distance(&model, true, 0, REFPMU_USER), 200u);
+  EXPECT_EQ(refpmu_model_distance(&model, true, 0, REFPMU_KERNEL), kNever);
+  EXPECT_EQ(refpmu_model_distance(&model, false, REFPMU_EVENT_BRANCHES, REFPMU_KERNEL), 30u);
+  EXPECT_EQ(refpmu_model_distance(&model, false, REFPMU_EVENT_BRANCHES, REFPMU_USER), kNever);
+  EXPECT_EQ(refpmu_model_distance(&model, false, REFPMU_EVENT_CALLS, REFPMU_KERNEL), kNever);
+  EXPECT_EQ(refpmu_model_ticks_to_overflow(&model), 200u);
+  EXPECT_EQ(refpmu_model_pulse(&model, REFPMU_EVENT_BRANCHES, 29, REFPMU_KERNEL, false).overflowed,
+            0u);
+  EXPECT_EQ(refpmu_model_distance(&model, false, REFPMU_EVENT_BRANCHES, REFPMU_KERNEL), 1u);
+}
+
 TEST(ModelClock, TicksToOverflowAreExact) {
   std::mt19937_64 random(8);
   for (int i = 0; i < 20'000; ++i) {

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from kunit.pmukunit import guest, results, stock, tree
 from vm import kernel, module, store
+from vm import stock as stock_kernels
 from vm import tree as trees
 from vm.arch import AMD64
 from vm.errors import PmuvmError
 
-KERNELS = ("6.12", "6.1")
+KERNELS = stock_kernels.series()
 DEADLINE_S = 300
 CONTRACT = "pmu_contract"
 

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from vm import kernel, store
+from vm import stock, store
 
 SOURCES = ("pyproject.toml", "vm")
 DATA = ("initrd", "kernels")
@@ -79,7 +79,7 @@ def test_installed_package_has_its_data_and_no_tests(site: pathlib.Path) -> None
 def test_command_finds_the_checkout_above_the_working_directory(site: pathlib.Path) -> None:
     done = pmuvm(site, store.ROOT / "conformance" / "rules", "kernels")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split() == kernel.fetched_known()
+    assert done.stdout.split() == stock.names()
 
 
 def test_command_finds_the_checkout_of_the_environment(

@@ -7,11 +7,13 @@ import contextlib
 import dataclasses
 import pathlib
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 
 import pytest
 
-from vm import kernel, packages, store, tree
+from vm import kernel, packages, source, stock, store, tree
 from vm import arch as arches
 from vm.errors import PmuvmError
 from vm.testing.stubs import boot_image, write_script
@@ -115,14 +117,137 @@ def test_fetched_kernel_has_its_requirements(
     slowness: float,
     says: str,
 ) -> None:
-    text = (kernel.KERNELS / "6.12.toml").read_text(encoding="utf-8")
+    text = (stock.KERNELS / "6.12.toml").read_text(encoding="utf-8")
     (tmp_path / "6.12.toml").write_text(f"{text}\n[machine]\n{machine}\n", encoding="utf-8")
-    monkeypatch.setattr(kernel, "KERNELS", tmp_path)
+    monkeypatch.setattr(stock, "KERNELS", tmp_path)
     if says:
         with pytest.raises(PmuvmError, match=says):
             kernel.find("6.12")
     else:
         assert kernel.find("6.12").needs.slowness == slowness
+
+
+OTHER_SUITE = """
+[kernel]
+name = "7.2"
+suite = "sid"
+[packages.amd64]
+image = "linux-image-7.2.*-cloud-amd64"
+headers = "linux-headers-7.2.*-cloud-amd64"
+[build]
+make = ["CC=gcc"]
+cflags = "-Wno-attributes"
+"""
+
+
+@pytest.fixture
+def other_suite(
+    apt_log: pathlib.Path,
+    fakes: pathlib.Path,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> pathlib.Path:
+    """A fake suite with two versions of a kernel, whose image is in the folder of its modules."""
+    (tmp_path / "os-release").write_text('VERSION_CODENAME="bookworm"\n')
+    monkeypatch.setattr(packages, "OS_RELEASE", tmp_path / "os-release")
+    monkeypatch.setattr(stock, "KERNELS", tmp_path)
+    (tmp_path / "7.2.toml").write_text(OTHER_SUITE)
+    names = [
+        f"linux-{part}-7.2.{version}-cloud-amd64"
+        for part in ("image", "headers")
+        for version in (9, 10)
+    ]
+    write_script(
+        fakes,
+        "apt-cache",
+        f"""case " $* " in *" pkgnames "*) echo "{' '.join(names)}"; exit ;; esac
+for name; do case $name in
+linux-image-*) echo "Package: $name"; echo "Depends: linux-binary-7.2.10-cloud-amd64" ;;
+linux-binary-* | linux-headers-* | libelf1t64) echo "Package: $name" ;;
+linux-kbuild-*) echo "Package: $name"; echo "Depends: pahole, libelf1t64 (>= 0.144)" ;;
+*) continue ;;
+esac
+case $name in linux-headers-*) echo "Depends: linux-kbuild-7.2.10, gcc-16-for-host" ;; esac
+printf 'Version: 1\\nSHA256: 00%s\\n\\n' "$name"
+done""",
+    )
+    write_script(
+        fakes,
+        "apt-get",
+        APT_GET
+        + """case " $* " in
+*" indextargets "*) echo "other http://other/"; echo "bookworm http://archive/debian/" ;;
+*" update "*) cat "${2%/*}/sources.list" >>"$APT_LOG" ;;
+esac""",
+    )
+    write_script(
+        fakes,
+        "dpkg",
+        """case $2 in
+*linux-binary*) mkdir -p "$3/usr/lib/modules/7.2.10"; cp "$BOOT_IMAGE" "$3/usr/lib/modules/7.2.10/vmlinuz" ;;
+*linux-headers*) mkdir -p "$3/usr/src/linux-headers-7.2.10" ;;
+esac""",
+    )
+    return apt_log
+
+
+def test_kernel_of_another_suite_comes_from_the_same_archive(other_suite: pathlib.Path) -> None:
+    found = kernel.find("7.2")
+    assert found.release == "7.2.10"
+    assert found.image.name == "vmlinuz" and found.build is not None
+    assert (found.make, found.cflags) == (("CC=gcc",), "-Wno-attributes")
+    log = other_suite.read_text("utf-8")
+    assert " http://archive/debian/ sid main\n" in log
+    [fetched] = [line for line in log.splitlines() if " download " in line]
+    assert "linux-image-7.2.10-cloud-amd64=1" in fetched and "7.2.9" not in fetched
+    # The programs of linux-kbuild need the libraries of the suite, but no compiler.
+    assert "libelf1t64=1" in fetched and "gcc" not in fetched and "pahole" not in fetched
+
+
+def test_source_of_another_suite_has_its_own_state(
+    other_suite: pathlib.Path, cache: pathlib.Path
+) -> None:
+    fake = other_suite.parent / "fakes" / "apt-cache"
+    text = fake.read_text("utf-8")
+    fake.write_text(text.replace("linux-binary-* |", "linux-binary-* | linux-source-* |", 1))
+    assert source.ensure("7.2", cache).name.startswith("linux-source-7.2")
+    assert " sid main" in (cache / "apt-sid" / "sources.list").read_text("utf-8")
+    assert " sid main" in other_suite.read_text("utf-8")
+
+
+def test_other_suite_needs_the_archive_of_the_host(
+    other_suite: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "os-release").write_text("VERSION_CODENAME=trixie\n")
+    with pytest.raises(PmuvmError, match="the host's apt sources have no release 'trixie'"):
+        kernel.find("7.2")
+
+
+def test_kernel_that_left_its_suite_is_a_one_line_error(
+    other_suite: pathlib.Path, fakes: pathlib.Path
+) -> None:
+    write_script(fakes, "apt-cache", "exit 0")
+    wanted = "no package 'linux-headers-7.2.[*]-cloud-amd64' in the suite sid"
+    with pytest.raises(PmuvmError, match=wanted):
+        kernel.find("7.2")
+
+
+def test_unpacked_programs_use_the_unpacked_c_library(tmp_path: pathlib.Path) -> None:
+    root, place = tmp_path / "root", tmp_path / "place"
+    programs = root / "usr/lib/linux-kbuild-7.2/scripts"
+    programs.mkdir(parents=True)
+    shutil.copyfile("/bin/true", programs / "program")
+    (programs / "script").write_text("#!/bin/sh\n")
+    packages.relink(root, place, "usr/lib/linux-kbuild-*")
+    shown = subprocess.run(
+        ["patchelf", "--print-interpreter", "--print-rpath", str(programs / "program")],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    libraries = place / "usr/lib/x86_64-linux-gnu"
+    assert set(shown) == {str(libraries / "ld-linux-x86-64.so.2"), str(libraries)}
+    assert (programs / "script").read_text() == "#!/bin/sh\n"
 
 
 def test_second_fetch_uses_the_cache(apt_log: pathlib.Path) -> None:
@@ -205,7 +330,7 @@ def test_debug_kernel_is_built_once_with_its_requirements(
 
 
 def test_an_unknown_kernel_names_the_known_ones(cache: pathlib.Path) -> None:
-    names = ", ".join([*kernel.fetched_known(), *kernel.built_known()])
+    names = ", ".join([*stock.names(), *kernel.built_known()])
     assert {"6.1", "6.12-rt", "6.12-debug", "6.1-msr"} < set(names.split(", "))
     with pytest.raises(PmuvmError, match=f"unknown KERNEL '5.10'; known: {names}, or"):
         kernel.find("5.10")
@@ -263,7 +388,7 @@ def test_a_malformed_table_names_file_and_place(
     says: str,
 ) -> None:
     (tmp_path / "6.12.toml").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(kernel, "KERNELS", tmp_path)
+    monkeypatch.setattr(stock, "KERNELS", tmp_path)
     with pytest.raises(PmuvmError, match=says):
         kernel.find("6.12")
 
@@ -324,13 +449,13 @@ def test_unknown_kind_is_a_one_line_error() -> None:
 
 def test_flavour_is_fetched_by_its_name() -> None:
     assert kernel.known() == ["6.1", "6.12"]
-    assert set(kernel.fetched_known()) - set(kernel.known()) == {"6.12-rt"}
+    assert set(stock.names()) - set(kernel.known()) == {"6.12-rt", "7.2"}
     assert kernel.arches_of("6.12") == ["amd64", "arm64"]
     assert kernel.arches_of("6.12-rt") == kernel.arches_of("6.12-debug") == ["amd64"]
 
 
 def test_every_kind_has_the_common_options_and_its_own_release() -> None:
-    common = (kernel.KERNELS / "config").read_text(encoding="utf-8")
+    common = (stock.KERNELS / "config").read_text(encoding="utf-8")
     for kind in kernel.kinds():
         options = kernel.recipe(kind).options
         assert options.startswith(f'CONFIG_LOCALVERSION="-{kind}"\n{common}')
@@ -341,7 +466,18 @@ def named(options: str) -> list[str]:
     return re.findall(r"^(?:# )?(CONFIG_\w+)(?==| is not set)", options, re.MULTILINE)
 
 
-@pytest.mark.parametrize("path", sorted(kernel.KERNELS.rglob("config")), ids=str)
+def test_series_are_sorted_as_numbers(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stock, "KERNELS", tmp_path)
+    for name in ("7.2", "6.12-rt", "6.2", "6.12"):
+        (tmp_path / f"{name}.toml").write_text(f'[kernel]\nname = "{name}"\n', encoding="utf-8")
+    (tmp_path / "7.2.toml").write_text('[kernel]\nsuite = "sid"\n', encoding="utf-8")
+    assert stock.series() == ["6.2", "6.12", "7.2"]
+    assert [stock.suite(name) for name in ("6.12", "7.2", "8.0")] == [None, "sid", None]
+
+
+@pytest.mark.parametrize("path", sorted(stock.KERNELS.rglob("config")), ids=str)
 def test_option_file_has_each_option_once(path: pathlib.Path) -> None:
     found = named(path.read_text(encoding="utf-8"))
     assert len(found) == len(set(found)) > 0

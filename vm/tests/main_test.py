@@ -226,7 +226,7 @@ def test_kernel_that_hangs_at_boot_is_an_error(
 
 def test_the_kernels_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels"]) == 0
-    assert capfd.readouterr().out.split() == ["6.1", "6.12", "6.12-rt"]
+    assert capfd.readouterr().out.split() == ["6.1", "6.12", "6.12-rt", "7.2"]
 
 
 def test_a_program_of_the_guest_gives_its_output_and_status(

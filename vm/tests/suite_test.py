@@ -39,11 +39,11 @@ def test_target_has_its_machine(tmp_path: pathlib.Path) -> None:
             "mine",
             'port = "/dev/refpmu"\nslowness = 2\n',
             'smp = 4\nmemory_mb = 1024\naccel = "tcg-multi"\nparameters = "cpu=1"\n'
-            'icount = 2\ncpu = "host"\n',
+            'icount = 2\ncpu = "host"\nwork = ["loads", "taken"]\n',
         ),
     )
     assert (found.module, found.parameters, found.slowness) == ("refpmu", ("cpu=1",), 2.0)
-    assert found.machine == MachineOptions(4, 1024, "tcg-multi", 2, "host", "")
+    assert found.machine == MachineOptions(4, 1024, "tcg-multi", 2, "host", "", ("loads", "taken"))
 
 
 def test_target_may_require_one_architecture() -> None:
@@ -67,6 +67,7 @@ def test_a_target_of_the_kernels_own_needs_no_module(tmp_path: pathlib.Path) -> 
         (target_text("mine", "", "smp = '2'\n"), "mine.toml:9: key 'vm.smp'"),
         (target_text("mine", "", "smp = true\n"), "mine.toml:9: key 'vm.smp'"),
         (target_text("mine", "", "icount = 'yes'\n"), "mine.toml:9: key 'vm.icount'"),
+        (target_text("mine", "", "work = 'loads'\n"), "mine.toml:9: key 'vm.work'"),
         (target_text("mine", "", "archs = 'vax'\n"), "mine.toml:9: key 'vm.archs'"),
         (target_text("mine", "", "arch = 'vax'\n"), "vm.arch is 'vax'; known: amd64, arm64"),
         (target_text("mine", "", "accel = 'hvf'\n"), "mine.toml: vm.accel is 'hvf'; known: tcg"),

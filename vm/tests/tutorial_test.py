@@ -20,7 +20,7 @@ from vm.cli import main
 PAGE = store.ROOT / "docs" / "tutorial.md"
 SOURCES = store.ROOT / "docs" / "tutorial"
 STEPS: list[dict[str, Any]] = tomllib.loads((SOURCES / "steps.toml").read_text("utf-8"))["step"]
-KERNELS = ("6.1", "6.12")
+KERNELS = tuple(kernel.known())
 QUOTED = "6.12"
 """The kernel whose output the page quotes."""
 CASE = re.compile(r"`([A-Z]\w*\.[A-Z]\w*)`")

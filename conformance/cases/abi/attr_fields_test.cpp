@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reserved bits and contradictory fields of the attr, and the flags of the call.
-#include <cstring>
+#include <sys/mman.h>
 
 #include "cases/branch/branch.h"
+#include "cases/fdinfo.h"
+#include "cases/unprivileged.h"
 #include "harness/case.h"
+#include "perf/newer_abi.h"
 #include "rules/ABI.h"
 #include "system/sysctl.h"
+#include "text/errno_name.h"
 
 namespace pmuconf {
 namespace {
@@ -19,15 +23,10 @@ OpenResult OpenEdited(const Edit& edit, std::uint64_t sample_type = 0) {
 
 CONFORMANCE_CASE(Attr, ReservedBitsAreRefused, .rules = {rule::ABI_012, rule::ABI_013},
                  .needs = {Cap::kSampling}) {
-  constexpr std::size_t kFlagsOffset = 40;
-  constexpr int kKnownFlags = 38;
-  for (int bit = kKnownFlags; bit < 64; ++bit) {
+  const int known = static_cast<int>(ValueOnThisKernel(rule::ABI_012, "known_flags"));
+  for (int bit = known; bit < 64; ++bit) {
     const Edit set_bit = [bit](perf_event_attr& attr) {
-      std::uint64_t flags = 0;
-      auto* bytes = reinterpret_cast<std::byte*>(&attr) + kFlagsOffset;
-      std::memcpy(&flags, bytes, sizeof(flags));
-      flags |= 1ull << bit;
-      std::memcpy(bytes, &flags, sizeof(flags));
+      SetFlag(&attr, static_cast<unsigned>(bit));
     };
     EXPECT_THAT(OpenEdited(set_bit), FailsWith(EINVAL)) << bit << rule::ABI_012.text;
   }
@@ -137,6 +136,90 @@ CONFORMANCE_CASE(Attr, UnknownConfig3IsRefused, .rules = {rule::ABI_015}) {
   // A kernel that knows config3 passes it to the driver. The driver decides the result: INI-011.
   const bool too_big = ValueOnThisKernel(rule::ABI_015, "too_big") != 0;
   EXPECT_EQ(open_with(1ull << 63).error == E2BIG, too_big) << rule::ABI_015.text;
+}
+
+SysResult OpenLong(const LongAttr& attr) {
+  const SysResult result = TryOpenRaw(attr.data(), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (result.ok()) close(static_cast<int>(result.value));
+  return result;
+}
+
+CONFORMANCE_CASE(Attr, Config4IsPartOfTheNewestAttr, .rules = {rule::ABI_039}) {
+  LongAttr attr(MakeAttr(Software(PERF_COUNT_SW_DUMMY)));
+  EXPECT_THAT(OpenLong(attr), Succeeds()) << rule::ABI_039.text;
+  const auto error = static_cast<int>(ValueOnThisKernel(rule::ABI_039, "error"));
+  for (int bit = 0; bit < 64; ++bit) {
+    attr.SetSize(LongAttr::kSize);  // with E2BIG the kernel changes it
+    attr.SetWord(kConfig4Offset, 1ull << bit);
+    EXPECT_EQ(OpenLong(attr).error, error) << bit << ": " << rule::ABI_039.text;
+  }
+}
+
+// A copy of bytes, directly before memory that is not mapped.
+class BytesBeforeAHole {
+ public:
+  explicit BytesBeforeAHole(std::span<const std::byte> bytes) : page_(PageSize()) {
+    void* const pages =
+        mmap(nullptr, 2 * page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) throw BrokenErrno("mmap", errno);
+    pages_ = static_cast<std::byte*>(pages);
+    if (munmap(pages_ + page_, page_) != 0) throw BrokenErrno("munmap", errno);
+    data_ = pages_ + page_ - bytes.size();
+    std::ranges::copy(bytes, data_);
+  }
+  BytesBeforeAHole(const BytesBeforeAHole&) = delete;
+  ~BytesBeforeAHole() { munmap(pages_, page_); }
+
+  const std::byte* data() const { return data_; }
+
+ private:
+  std::size_t page_;
+  std::byte* pages_ = nullptr;
+  std::byte* data_ = nullptr;
+};
+
+// Opens a dummy event with the attr at `attr`, and returns its config4 as /proc shows it.
+std::string ShownConfig4(const void* attr) {
+  const SysResult result = TryOpenRaw(attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (!result.ok()) return ErrnoName(result.error);
+  const Fd event(static_cast<int>(result.value));
+  return FdinfoValue(event.get(), "perf_event_attr.config4").value_or("not shown");
+}
+
+CONFORMANCE_CASE(Attr, ShorterAttrHasNoConfig4, .rules = {rule::ABI_040}, .kernels = ">=7.0") {
+  LongAttr attr(MakeAttr(Software(PERF_COUNT_SW_DUMMY)));
+  attr.SetWord(kConfig4Offset, 0x1234);
+  EXPECT_EQ(ShownConfig4(attr.data()), "0x1234") << rule::ABI_040.text;
+  for (const std::uint32_t size : {128u, 136u}) {
+    attr.SetSize(size);
+    EXPECT_EQ(ShownConfig4(attr.data()), "0x0") << size << ": " << rule::ABI_040.text;
+    const BytesBeforeAHole end({attr.data(), size});
+    EXPECT_EQ(ShownConfig4(end.data()), "0x0")
+        << size << " bytes and unmapped memory behind them: " << rule::ABI_040.text;
+  }
+}
+
+CONFORMANCE_CASE(Attr, DeferFlagsAreAccepted, .rules = {rule::ABI_041}) {
+  const Sysctl paranoid(kParanoid, "2");
+  const auto errors = [](const EventSpec& spec, int sample_type, unsigned flags) {
+    OpenOptions options = {.sample_type = static_cast<std::uint64_t>(sample_type),
+                           .exclude_kernel = target().Claims(Cap::kExcludes),
+                           .edit = [flags](perf_event_attr& attr) {
+                             if ((flags & 1) != 0) SetFlag(&attr, kDeferCallchain);
+                             if ((flags & 2) != 0) SetFlag(&attr, kDeferOutput);
+                           }};
+    if (target().Claims(Cap::kSampling)) options.sample_period = target().min_period();
+    return std::pair(TryOpen(spec, options).error, UnprivilegedErrno(spec, options));
+  };
+  for (const EventSpec& spec : {target().AnyEvent(), Software(PERF_COUNT_SW_DUMMY)}) {
+    for (const int sample_type : {0, +PERF_SAMPLE_CALLCHAIN}) {
+      const auto without = errors(spec, sample_type, 0);
+      ASSERT_EQ(without.first, 0);
+      for (const unsigned flags : {1u, 2u, 3u}) {
+        EXPECT_EQ(errors(spec, sample_type, flags), without) << flags << rule::ABI_041.text;
+      }
+    }
+  }
 }
 
 CONFORMANCE_CASE(Attr, BranchTypeWithoutStackIsIgnored, .rules = {rule::ABI_020}) {

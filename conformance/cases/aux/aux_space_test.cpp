@@ -297,5 +297,15 @@ CONFORMANCE_CASE(Aux, InvalidTailKeepsWritesInsideArea, .rules = {rule::AUX_004}
   EXPECT_EQ(trace.Drain().branches.size(), 20u) << rule::AUX_004.text;
 }
 
+// Since Linux 6.16 the kernel itself disables the event of a full area.
+CONFORMANCE_CASE(Aux, EnableAloneRestartsTraceOfFullArea, .rules = {rule::AUX_032},
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
+  Trace trace({.pages = 1});
+  for (int i = 0; i < 3; ++i) {
+    FillAndDrain(trace);
+    CheckTracingContinues(trace, rule::AUX_032);
+  }
+}
+
 }  // namespace
 }  // namespace pmuconf

@@ -385,5 +385,30 @@ CONFORMANCE_CASE(BranchStack, ReturnToUserHidesKernelAddress,
   }
 }
 
+CONFORMANCE_CASE(BranchStack, HoldsAtMostSampleMaxStack, .rules = {rule::BRS_016},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
+                 .over = {Over<dim::Cpu>()}) {
+  const NoPreemption no_preemption;
+  const EventSpec spec = target().AnyEvent();
+  const bool limited = ValueOnThisKernel(rule::BRS_016, "limited") != 0;
+  const std::size_t depth = std::min<std::size_t>(target().branches(), 6);
+  for (const std::size_t limit : {std::size_t{1}, depth - 1, depth, depth + 1}) {
+    SCOPED_TRACE(limit);
+    OpenOptions options = WithBranches(kAnyUserBranch);
+    const auto with_branches = options.edit;
+    options.edit = [&](perf_event_attr& attr) {
+      with_branches(attr);
+      attr.sample_max_stack = static_cast<std::uint16_t>(limit);
+    };
+    const Event event = Open(spec, options);
+    Ring ring(event, 4);
+    event.Enable();
+    const std::vector<Branch> jumps = Jumps(0x60400000, depth);
+    RunBranches(port(), jumps);
+    EXPECT_EQ(StackNow(spec, ring), Newest(jumps, limited ? std::min(limit, depth) : depth))
+        << rule::BRS_016.text;
+  }
+}
+
 }  // namespace
 }  // namespace pmuconf

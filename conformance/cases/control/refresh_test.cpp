@@ -2,6 +2,7 @@
 // PERF_EVENT_IOC_REFRESH: the event stops after a number of overflows.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 
 #include "cases/common.h"
 #include "cases/subject.h"
@@ -106,6 +107,35 @@ CONFORMANCE_CASE(Control, RefreshAffectsCalledMemberOnly, .rules = {rule::CTL_01
   Pulse(spec, 5 * kPeriod);
   EXPECT_THAT(leader.Read(), Counted(spec, 5 * kPeriod)) << rule::CTL_014.text;
   EXPECT_THAT(member.Read(), Counted(spec, 2 * kPeriod)) << rule::CTL_014.text;
+}
+
+// State of the signal handler of the next case.
+volatile sig_atomic_t handled = 0;
+int refreshed_fd = -1;
+constexpr int kRefreshes = 1'000;
+
+void RefreshAgain(int) {
+  handled = handled + 1;
+  if (handled < kRefreshes) ioctl(refreshed_fd, PERF_EVENT_IOC_REFRESH, 1);
+}
+
+CONFORMANCE_CASE(Control, RefreshedTimerSamplesOnceForEachRefresh, .rules = {rule::CTL_030},
+                 .timing = "waits for 1000 timers of 50 us, at most 5 s") {
+  const Event event =
+      Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.pid = getpid(), .sample_period = 50'000});
+  Ring ring(event, 16);
+  refreshed_fd = event.fd();
+  struct sigaction action = {};
+  action.sa_handler = RefreshAgain;
+  ASSERT_EQ(sigaction(SIGIO, &action, nullptr), 0);
+  const f_owner_ex thread = {F_OWNER_TID, gettid()};
+  ASSERT_EQ(fcntl(event.fd(), F_SETOWN_EX, &thread), 0);
+  ASSERT_EQ(fcntl(event.fd(), F_SETFL, O_ASYNC), 0);
+  event.Refresh(1);
+  EXPECT_TRUE(RepeatUntil([] {}, [] { return handled >= kRefreshes; })) << rule::CTL_030.text;
+  BusyWait(0.001);  // twenty periods
+  EXPECT_EQ(handled, kRefreshes) << rule::CTL_030.text;
+  EXPECT_EQ(ring.Drain().samples.size(), std::size_t{kRefreshes}) << rule::CTL_030.text;
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ int UnprivilegedProbeErrno(perf_event_attr attr, std::initializer_list<int> capa
 }
 
 // The kernel calls this function once for each open(2) of a file.
-constexpr const char* kOpenFunction = "do_filp_open";
+constexpr const char* kOpenFunction = "vfs_open";
 
 CONFORMANCE_CASE(Init, KernelProbesCountCallsAndReturns, .rules = {rule::INI_018}) {
   const Event calls = Open(Probe("kprobe", kOpenFunction, 0, false), getpid());

@@ -132,6 +132,7 @@ CONFORMANCE_CASE(Precise, ThrottledEventGivesNoSample, .rules = {rule::PRC_012, 
   const EventSpec& spec = subject.spec();
   const Event& event = subject.event();
   Ring ring(event, 512);
+  subject.ShareBuffer();
   const SampleRateLimit limit(1);
   event.Enable();
   target().Stimulate(spec, 200);

@@ -10,7 +10,7 @@ namespace {
 CONFORMANCE_CASE(Record, CommReportsNewName, .rules = {rule::REC_104, rule::REC_024},
                  .needs = {Cap::kSampling}) {
   const Event event =
-      Open(target().AnyEvent(), {.sample_period = 1'000,
+      Open(target().AnyEvent(), {.sample_period = 1'000'000'000,
                                  .sample_type = kTrailer,
                                  .sample_id_all = true,
                                  .edit = [](perf_event_attr& attr) { attr.comm = 1; }});

@@ -111,9 +111,10 @@ CONFORMANCE_CASE(RingBuffer, LastUnmapDetachesWriters, .rules = {rule::RB_017},
   EXPECT_THAT(redirected.Read(), Counted(specs[1], 212)) << rule::RB_017.text;
 }
 
+// Since 6.19, only the owner of a buffer can be mapped.
 CONFORMANCE_CASE(RingBuffer, BufferLivesAsLongAsOneMapping, .rules = {rule::RB_017},
                  .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups},
-                 .over = {Over<dim::Cpu>(), Over<dim::Scope>()}) {
+                 .kernels = "<6.19", .over = {Over<dim::Cpu>(), Over<dim::Scope>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   Event owner = Open(specs[0], AtScope(*this, Sampling()));
   const Event redirected = Open(specs[1], AtScope(*this, Sampling()));
@@ -132,6 +133,30 @@ CONFORMANCE_CASE(RingBuffer, BufferLivesAsLongAsOneMapping, .rules = {rule::RB_0
   owner.Close();
   Pulse(specs[1], 4);
   EXPECT_EQ(redirected_ring.Drain().samples.size(), 4u) << rule::RB_017.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, BufferLivesUntilItsLastUnmap, .rules = {rule::RB_017},
+                 .needs = {Cap::kStimulus, Cap::kSeveralEvents, Cap::kSampling, Cap::kGroups},
+                 .over = {Over<dim::Cpu>(), Over<dim::Scope>()}) {
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  Event owner = Open(specs[0], AtScope(*this, Sampling()));
+  const Event redirected = Open(specs[1], AtScope(*this, Sampling()));
+  std::optional<Ring> first(std::in_place, owner, 1);
+  Ring second(owner, 1);
+  redirected.SetOutput(owner);
+  owner.Enable();
+  redirected.Enable();
+  Pulse(specs[0], 3);
+  Pulse(specs[1], 5);
+  EXPECT_EQ(first->head(), second.head()) << rule::RB_017.text;
+  first.reset();
+  Pulse(specs[0], 11);
+  Pulse(specs[1], 5);
+  EXPECT_EQ(second.Drain().samples.size(), 24u) << rule::RB_017.text;
+  owner.Close();
+  Pulse(specs[1], 4);
+  EXPECT_EQ(second.Drain().samples.size(), 4u) << rule::RB_017.text;
+  EXPECT_EQ(Polled(redirected) & POLLHUP, 0) << rule::RB_017.text;
 }
 
 CONFORMANCE_CASE(RingBuffer, BufferOutlivesClosedOwner, .rules = {rule::RB_017},

@@ -2,8 +2,12 @@
 // The kernel's settings for perf, and the files in sysfs about the device of a PMU.
 #include <sys/stat.h>
 
+#include <sstream>
+
 #include "cases/common.h"
+#include "cases/fdinfo.h"
 #include "cases/write_file.h"
+#include "perf/newer_abi.h"
 #include "rules/SYS.h"
 #include "system/sysctl.h"
 
@@ -98,6 +102,45 @@ CONFORMANCE_CASE(Sysfs, IdentifierAndDeviceLinkAreValid, .rules = {rule::SYS_018
   EXPECT_EQ(stat(DeviceFile("subsystem/devices").c_str(), &info), 0) << rule::SYS_018.text;
   if (lstat(DeviceFile("device").c_str(), &info) == 0) {
     EXPECT_EQ(stat(DeviceFile("device/uevent").c_str(), &info), 0) << rule::SYS_018.text;
+  }
+}
+
+std::string Hex(std::uint64_t value) {
+  std::ostringstream os;
+  os << "0x" << std::hex << value;
+  return os.str();
+}
+
+CONFORMANCE_CASE(Proc, FdinfoShowsTheAttr, .rules = {rule::SYS_022}) {
+  const EventSpec spec = target().AnyEvent();
+  const auto shown = [](int fd, const std::string& name) {
+    return FdinfoValue(fd, name).value_or("not shown");
+  };
+  const auto check = [&](const Event& event, std::uint32_t type, std::uint64_t config) {
+    EXPECT_EQ(shown(event.fd(), "perf_event_attr.type"), std::to_string(type))
+        << rule::SYS_022.text;
+    EXPECT_EQ(shown(event.fd(), "pmu_type"), std::to_string(spec.type)) << rule::SYS_022.text;
+    EXPECT_EQ(shown(event.fd(), "perf_event_attr.config"), Hex(config)) << rule::SYS_022.text;
+  };
+  check(Open(spec), spec.type, spec.config);
+  for (const EventSpec& each : target().Events()) {
+    if (!each.generic) continue;
+    check(Open(AsGeneric(each)), PERF_TYPE_HARDWARE, *each.generic);
+    break;
+  }
+  LongAttr attr(MakeAttr(Software(PERF_COUNT_SW_DUMMY)));
+  const std::vector<std::pair<std::string, std::size_t>> words = {
+      {"config1", offsetof(perf_event_attr, config1)},
+      {"config2", offsetof(perf_event_attr, config2)},
+      {"config3", kConfig3Offset},
+      {"config4", kConfig4Offset}};
+  for (std::size_t i = 0; i < words.size(); ++i) attr.SetWord(words[i].second, 0xabc0'0000 + i);
+  const SysResult result = TryOpenRaw(attr.data(), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  ASSERT_THAT(result, Succeeds());
+  const Fd dummy(static_cast<int>(result.value));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    EXPECT_EQ(shown(dummy.get(), "perf_event_attr." + words[i].first), Hex(0xabc0'0000 + i))
+        << rule::SYS_022.text;
   }
 }
 

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages of a mapped buffer, as other parts of the kernel treat them, and refused mappings.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include <sstream>
+
+#include "cases/locked_memory.h"
+#include "perf/ring.h"
+#include "rules/RB.h"
+
+namespace pmuconf {
+namespace {
+
+// A mapping whose pages nobody has read yet.
+class UnreadMapping {
+ public:
+  UnreadMapping(const Event& event, std::size_t pages) : size_((1 + pages) * PageSize()) {
+    void* const base = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, event.fd(), 0);
+    if (base == MAP_FAILED) throw BrokenErrno("mmap", errno);
+    base_ = static_cast<const volatile std::byte*>(base);
+  }
+  UnreadMapping(const UnreadMapping&) = delete;
+  ~UnreadMapping() { munmap(const_cast<std::byte*>(base_), size_); }
+
+  void ReadEachPage() const {
+    for (std::size_t at = 0; at < size_; at += PageSize()) static_cast<void>(base_[at]);
+  }
+  std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(base_); }
+  std::size_t pages() const { return size_ / PageSize(); }
+
+ private:
+  std::size_t size_;
+  const volatile std::byte* base_ = nullptr;
+};
+
+long PageFaults() {
+  rusage usage = {};
+  if (getrusage(RUSAGE_THREAD, &usage) != 0) throw BrokenErrno("getrusage", errno);
+  return usage.ru_minflt + usage.ru_majflt;
+}
+
+void* DataOf(const Ring& ring) { return const_cast<std::byte*>(ring.data().data()); }
+void* ControlPageOf(const Ring& ring) { return static_cast<std::byte*>(DataOf(ring)) - PageSize(); }
+
+SysResult ResultOf(long returned) {
+  return returned < 0 ? SysResult{-1, errno} : SysResult{returned, 0};
+}
+
+int PolledEvents(const Event& event) {
+  pollfd wait = {event.fd(), POLLIN, 0};
+  if (poll(&wait, 1, 0) < 0) throw Broken("poll");
+  return wait.revents;
+}
+
+CONFORMANCE_CASE(RingBuffer, RedirectedEventCannotBeMapped, .rules = {rule::RB_028},
+                 .needs = {Cap::kSampling}, .over = {Over<dim::Cpu>(), Over<dim::Scope>()}) {
+  const OpenOptions options = AtScope(*this, {.sample_period = 1'000});
+  const Event owner = Open(target().AnyEvent(), options);
+  const Event redirected = Open(target().AnyEvent(), options);
+  const Ring ring(owner, 4);
+  redirected.SetOutput(owner);
+  const auto error = static_cast<int>(ValueOnThisKernel(rule::RB_028, "error"));
+  // Where a mapping succeeds, its end also ends the redirection.
+  EXPECT_THAT(Ring::TryMap(redirected, 2), FailsWith(EINVAL)) << rule::RB_028.text;
+  EXPECT_EQ(Ring::TryMap(redirected, 4).error, error) << rule::RB_028.text;
+  EXPECT_EQ(Ring::TryMap(redirected, 4, false).error, error) << rule::RB_028.text;
+  EXPECT_THAT(Ring::TryMap(owner, 4), Succeeds()) << rule::RB_028.text;
+  ASSERT_THAT(redirected.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, ~0ul), Succeeds());
+  EXPECT_THAT(Ring::TryMap(redirected, 4), Succeeds()) << rule::RB_028.text;
+  EXPECT_THAT(Ring::TryMap(redirected, 2), Succeeds()) << rule::RB_028.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, LengthBeyond31BitsIsRefused, .rules = {rule::RB_029},
+                 .needs = {Cap::kSampling}) {
+  constexpr std::size_t kPages = std::size_t{1} << 31;
+  const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
+  const auto invalid = static_cast<int>(ValueOnThisKernel(rule::RB_029, "invalid"));
+  EXPECT_THAT(Ring::TryMap(event, kPages), FailsWith(ENOMEM)) << rule::RB_029.text;
+  for (const std::size_t more : {std::size_t{1}, std::size_t{6}, kPages + 1, kPages + 4}) {
+    EXPECT_THAT(Ring::TryMap(event, kPages + more), FailsWith(invalid))
+        << more << ": " << rule::RB_029.text;
+  }
+  EXPECT_THAT(Ring::TryMap(event, 1), Succeeds()) << rule::RB_029.text;
+}
+
+// Linux 6.12 cuts this number to 32 bits, and maps a buffer without data pages.
+CONFORMANCE_CASE(RingBuffer, LengthIsNotCutTo32Bits, .rules = {rule::RB_029},
+                 .needs = {Cap::kSampling}, .kernels = ">=6.15") {
+  const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
+  EXPECT_THAT(Ring::TryMap(event, std::size_t{1} << 32), FailsWith(ENOMEM)) << rule::RB_029.text;
+  EXPECT_THAT(Ring::TryMap(event, 1), Succeeds()) << rule::RB_029.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, FirstReadOfAPageCausesKnownFaults, .rules = {rule::RB_030},
+                 .needs = {Cap::kSampling}) {
+  const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
+  const auto faults = static_cast<long>(ValueOnThisKernel(rule::RB_030, "faults"));
+  const UnreadMapping warm_up(event, 64);
+  for (const int again : {0, 1}) {
+    const Event other = Open(target().AnyEvent(), {.sample_period = 1'000});
+    const UnreadMapping unread(other, 64);
+    const long before = PageFaults();
+    (again == 0 ? warm_up : unread).ReadEachPage();
+    const long caused = PageFaults() - before;
+    if (again == 0) continue;  // it also caused the faults of this code
+    EXPECT_EQ(caused, faults * static_cast<long>(unread.pages())) << rule::RB_030.text;
+    unread.ReadEachPage();
+    EXPECT_EQ(PageFaults() - before, caused) << rule::RB_030.text;
+  }
+}
+
+// The value of Rss in /proc/self/smaps of the mapping that begins at `address`, in kB.
+std::size_t ResidentKb(std::uintptr_t address) {
+  const auto text = ReadFile("/proc/self/smaps");
+  std::istringstream lines(text.value_or(""));
+  std::ostringstream head;
+  head << std::hex << address << "-";
+  bool here = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(head.str())) here = true;
+    if (here && line.starts_with("Rss:")) return std::stoul(line.substr(4));
+  }
+  throw Broken("/proc/self/smaps has no line '" + head.str() + "' with Rss");
+}
+
+CONFORMANCE_CASE(RingBuffer, PagesAreNotResident, .rules = {rule::RB_031},
+                 .needs = {Cap::kSampling}) {
+  const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
+  const UnreadMapping mapping(event, 64);
+  mapping.ReadEachPage();
+  const bool resident = ValueOnThisKernel(rule::RB_031, "resident") != 0;
+  const std::size_t all = mapping.pages() * PageSize() / 1'024;
+  EXPECT_EQ(ResidentKb(mapping.address()), resident ? all : 0) << rule::RB_031.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, MadviseLeavesBufferUsable, .rules = {rule::RB_032},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_period = 10});
+  Ring ring(event, 4);
+  const auto error = static_cast<int>(ValueOnThisKernel(rule::RB_032, "error"));
+  event.Enable();
+  target().Stimulate(spec, 20);
+  event.Disable();
+  for (const int advice : {MADV_DONTNEED, MADV_DOFORK}) {
+    // The whole mapping, because a part of it cannot be split off.
+    const SysResult result = ResultOf(
+        syscall(SYS_madvise, ControlPageOf(ring), ring.data().size() + PageSize(), advice));
+    EXPECT_EQ(result.error, error) << advice << ": " << rule::RB_032.text;
+  }
+  event.Enable();
+  target().Stimulate(spec, 30);
+  event.Disable();
+  EXPECT_EQ(ring.Drain().samples.size(), 5u) << rule::RB_032.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, DebuggerCannotReadPages, .rules = {rule::RB_033},
+                 .needs = {Cap::kSampling}) {
+  const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
+  const Ring ring(event, 1);
+  std::uint64_t word = 0;
+  const iovec local = {&word, sizeof(word)};
+  const iovec remote = {DataOf(ring), sizeof(word)};
+  EXPECT_EQ(ResultOf(syscall(SYS_process_vm_readv, getpid(), &local, 1ul, &remote, 1ul, 0ul)).error,
+            ValueOnThisKernel(rule::RB_033, "readv"))
+      << rule::RB_033.text;
+  const Fd memory(open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
+  const SysResult read =
+      ResultOf(syscall(SYS_pread64, memory.get(), &word, sizeof(word), DataOf(ring)));
+  EXPECT_EQ(read.error, ValueOnThisKernel(rule::RB_033, "mem")) << rule::RB_033.text;
+}
+
+CONFORMANCE_CASE(RingBuffer, RefusedMappingLeavesNoBuffer, .rules = {rule::RB_034},
+                 .needs = {Cap::kSampling}) {
+  const Sysctl free_pages(kFree, OnePage());
+  const Sysctl paranoid(kParanoid, "0");
+  const OtherUser user;
+  Child child([] {
+    const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
+    const rlimit limit = {PageSize(), PageSize()};
+    if (setrlimit(RLIMIT_MEMLOCK, &limit) != 0) throw Broken("setrlimit");
+    DropIpcLock();
+    for (const std::size_t pages : {16, 8}) {
+      EXPECT_THAT(Ring::TryMap(event, pages), FailsWith(EPERM));
+      EXPECT_EQ(Pinned(), 0u) << rule::RB_034.text;
+      EXPECT_EQ(PolledEvents(event), POLLHUP) << rule::RB_034.text;
+      EXPECT_THAT(Ring::TryMap(event, 1), Succeeds()) << rule::RB_034.text;
+      EXPECT_THAT(Ring::TryMap(event, 0), Succeeds()) << rule::RB_034.text;
+    }
+    return testing::Test::HasFailure() ? 1 : 0;
+  });
+  child.Go();
+  EXPECT_EQ(child.Wait(), 0) << rule::RB_034.text;
+}
+
+}  // namespace
+}  // namespace pmuconf

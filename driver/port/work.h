@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The work clock: the model of a core PMU counts what its CPU executes. */
+#ifndef REFPMU_PORT_WORK_H
+#define REFPMU_PORT_WORK_H
+
+#include "core_pmu/cpu.h"
+
+/* Cycles that each instruction takes. The model's clock divider for instructions is the same. */
+#define REFPMU_WORK_CPI 2
+
+void refpmu_work_begin(struct refpmu_cpu *cpuc);
+void refpmu_work_catch_up(struct refpmu_cpu *cpuc, struct pt_regs *regs);
+u64 refpmu_work_delay(struct refpmu_cpu *cpuc);
+void refpmu_work_timer(struct refpmu_cpu *cpuc, struct pt_regs *regs);
+void refpmu_work_run_on(struct refpmu_cpu *cpuc);
+
+/*
+ * Deliver the overflows of work that the CPU has already executed. A device would have raised their
+ * interrupts before now. Call it before the handler is masked or the PMU is disabled, which would
+ * delay the interrupts until an event may be gone. Interrupts off.
+ */
+static inline void refpmu_work_settle(struct refpmu_cpu *cpuc)
+{
+	if (cpuc->work.counts && cpuc->clock_base)
+		refpmu_work_catch_up(cpuc, NULL);
+}
+
+#endif /* REFPMU_PORT_WORK_H */

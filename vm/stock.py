@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stock kernels. Each is one file of vm/kernels: a series, or one of its flavours."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+from . import store
+from .errors import PmuvmError
+
+KERNELS = store.PACKAGE / "kernels"
+
+
+def table(name: str) -> dict[str, Any]:
+    """The content of the file of the kernel `name`."""
+    path = KERNELS / f"{name}.toml"
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise PmuvmError(f"{path}: {error}") from error
+
+
+def names() -> list[str]:
+    """The names of all stock kernels, the oldest first."""
+    return sorted((path.stem for path in KERNELS.glob("*.toml")), key=_age)
+
+
+def series() -> list[str]:
+    """All series, the oldest first."""
+    return [name for name in names() if "-" not in name]
+
+
+def suite(name: str) -> str | None:
+    """The suite (release) of the distribution that the packages of a kernel come from. None: that of the host."""
+    known = (KERNELS / f"{name}.toml").is_file()
+    found = table(name)["kernel"].get("suite") if known else None
+    return None if found is None else str(found)
+
+
+def _age(name: str) -> tuple[list[int], str]:
+    """A key that sorts numbers as numbers."""
+    return [int(number) for number in re.findall(r"\d+", name)], name

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plugin of QEMU that counts executed work (vm/tcg/), and whether a machine can have it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import pathlib
+import shutil
+import subprocess
+from collections.abc import Sequence
+
+from . import arch, store
+from .errors import PmuvmError
+
+EVENTS = (
+    *("instructions", "branches", "calls", "returns", "loads", "stores", "taken"),
+    *("l1d-load-misses", "l1d-store-misses", "l1i-misses"),
+)
+"""In the order of driver/include/uapi/refpmu_work.h."""
+PLUGIN = "vm/tcg/work.so"
+"""The plugin, in the build folder of the preset `guest`."""
+HELP_S = 30
+
+
+def parse(names: Sequence[str], where: str) -> tuple[str, ...]:
+    """The events to count. PmuvmError if one is unknown; `where` names the option."""
+    for name in names:
+        if name not in EVENTS:
+            raise PmuvmError(f"{where}: unknown event '{name}'; known: {', '.join(EVENTS)}")
+    return tuple(names)
+
+
+def plugin(of: arch.Arch, accelerator: str) -> pathlib.Path:
+    """The plugin for a machine. PmuvmError if the machine cannot have it."""
+    if of != arch.AMD64:
+        raise PmuvmError(f"work is counted only with ARCH={arch.AMD64.name}, not {of.name}")
+    if accelerator == "kvm":
+        raise PmuvmError("work needs the accelerator tcg, not kvm")
+    emulator = shutil.which(of.qemu)
+    # If there is no emulator, its start reports that.
+    if emulator is not None and not _has_plugins(emulator):
+        raise PmuvmError(f"work needs a {of.qemu} with plugins; {emulator} was built without them")
+    agent = os.environ.get("PMUCONF_BINARY") or store.ROOT / "build/guest/conformance/pmuconf"
+    path = pathlib.Path(agent).resolve().parent.parent / PLUGIN
+    if not path.is_file():
+        raise PmuvmError(f"no plugin {path}: run ci/build guest pmuconf")
+    return path
+
+
+@functools.cache
+def _has_plugins(emulator: str) -> bool:
+    try:
+        done = subprocess.run(
+            [emulator, "-help"], capture_output=True, text=True, check=False, timeout=HELP_S
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return True  # Its start reports that.
+    return "\n-plugin " in done.stdout
