@@ -26,6 +26,7 @@ from . import (
     qemu,
     session,
     snapshot,
+    stock,
     store,
     suite,
 )
@@ -162,7 +163,7 @@ def check_arch(target: suite.Target, of: str) -> None:
 
 def kernel_of(requested: str, target: suite.Target) -> str:
     """The name of the requested kernel. If the request is a series, the kernel of the target's kind."""
-    if target.kind is None or requested not in kernel.known():
+    if target.kind is None or requested not in stock.series():
         return requested
     name = f"{requested}-{target.kind}"
     if name not in kernel.built_known():

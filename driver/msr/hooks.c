@@ -8,8 +8,7 @@
 #include <linux/init.h>
 #include <linux/string.h>
 
-#include <asm/paravirt.h>
-
+#include "compat/msr.h"
 #include "msr.h"
 
 #define PERFMON_VERSION 4
@@ -98,7 +97,7 @@ static u64 correct_misc_enable(unsigned int msr, u64 value)
 	return processor->params.pebs_format ? value & ~MSR_IA32_MISC_ENABLE_PEBS_UNAVAIL : value;
 }
 
-static u64 read_msr(unsigned int msr)
+u64 refpmu_msr_hook_read(u32 msr)
 {
 	u64 value = 0;
 	u32 reg;
@@ -110,15 +109,20 @@ static u64 read_msr(unsigned int msr)
 	return value | processor_value(msr, reg);
 }
 
-static u64 read_msr_safe(unsigned int msr, int *err)
+int refpmu_msr_hook_read_safe(u32 msr, u64 *value)
 {
-	u64 value = 0;
 	u32 reg;
+	int err;
 
-	if (!is_ours(msr, &reg))
-		return correct_misc_enable(msr, native.read_msr_safe(msr, err));
-	*err = refpmu_msr_read(reg, &value) ? -EIO : 0;
-	return value | processor_value(msr, reg);
+	*value = 0;
+	if (!is_ours(msr, &reg)) {
+		err = refpmu_compat_read_msr_safe(&native, msr, value);
+		*value = correct_misc_enable(msr, *value);
+		return err;
+	}
+	err = refpmu_msr_read(reg, value) ? -EIO : 0;
+	*value |= processor_value(msr, reg);
+	return err;
 }
 
 /*
@@ -132,29 +136,27 @@ static int write_both(unsigned int msr, u32 reg, u64 value)
 	if (refpmu_msr_write(reg, value & ~processor_bits))
 		return -EIO;
 	if (processor_bits)
-		native.write_msr(msr, lower_32_bits(value & processor_bits),
-				 upper_32_bits(value & processor_bits));
+		refpmu_compat_write_msr(&native, msr, value & processor_bits);
 	return 0;
 }
 
-static void write_msr(unsigned int msr, unsigned int low, unsigned int high)
+void refpmu_msr_hook_write(u32 msr, u64 value)
 {
-	const u64 value = (u64)high << 32 | low;
 	u32 reg;
 
 	if (!is_ours(msr, &reg))
-		native.write_msr(msr, low, high);
+		refpmu_compat_write_msr(&native, msr, value);
 	else if (write_both(msr, reg, value))
 		warn_rejected("a write", msr, value);
 }
 
-static int write_msr_safe(unsigned int msr, unsigned int low, unsigned int high)
+int refpmu_msr_hook_write_safe(u32 msr, u64 value)
 {
 	u32 reg;
 
 	if (!is_ours(msr, &reg))
-		return native.write_msr_safe(msr, low, high);
-	return write_both(msr, reg, (u64)high << 32 | low);
+		return refpmu_compat_write_msr_safe(&native, msr, value);
+	return write_both(msr, reg, value);
 }
 
 static u64 read_pmc(int counter)
@@ -232,10 +234,7 @@ static void read_cpuid(unsigned int *eax, unsigned int *ebx, unsigned int *ecx, 
 static void install(void)
 {
 	native = pv_ops.cpu;
-	pv_ops.cpu.read_msr = read_msr;
-	pv_ops.cpu.write_msr = write_msr;
-	pv_ops.cpu.read_msr_safe = read_msr_safe;
-	pv_ops.cpu.write_msr_safe = write_msr_safe;
+	refpmu_compat_hook_msrs(&pv_ops.cpu);
 	pv_ops.cpu.read_pmc = read_pmc;
 	pv_ops.cpu.cpuid = read_cpuid;
 }

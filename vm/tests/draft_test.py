@@ -118,10 +118,10 @@ def test_kernel_of_a_series_is_that_of_the_kind_of_like(
         raise PmuvmError("no kernel")
 
     monkeypatch.setattr(kernel, "find", find)
-    for name in ("6.12", "6.1-debug"):
+    for name in ("6.12", "7.2", "6.1-debug"):
         with pytest.raises(PmuvmError, match="no kernel"):
             draft.write(draft.Request("cpu", name, "amd64", like=str(path)), tmp_path / "out")
-    assert asked == ["6.12-msr", "6.1-debug"]
+    assert asked == ["6.12-msr", "7.2-msr", "6.1-debug"]
 
 
 def test_target_of_another_architecture_is_refused(tmp_path: pathlib.Path) -> None:
