@@ -174,6 +174,31 @@ CONFORMANCE_CASE(Software, EachEventWritesSampleWithPeriod, .rules = {rule::SWE_
   EXPECT_THAT(event.Read(), Counted(spec, 25)) << rule::SWE_007.text;
 }
 
+// One occurrence makes both events sample.
+CONFORMANCE_CASE(Software, EachEventWritesItsOwnId, .rules = {rule::SWE_012},
+                 .needs = {Cap::kStimulus, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const OpenOptions options = {.sample_period = 10,
+                               .sample_type = PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID};
+  const Event first = Open(spec, options), second = Open(spec, options);
+  Ring first_ring(first, 1), second_ring(second, 1);
+  first.Enable();
+  second.Enable();
+  target().Stimulate(spec, 20);
+  first.Disable();
+  second.Disable();
+  const auto expect_own_ids = [](const Event& event, Ring& ring) {
+    const RingContents got = ring.Drain();
+    EXPECT_GE(got.samples.size(), 2u);
+    for (const Sample& sample : got.samples) {
+      EXPECT_EQ(*sample.id, event.Id()) << rule::SWE_012.text;
+      EXPECT_EQ(*sample.stream_id, event.Id()) << rule::SWE_012.text;
+    }
+  };
+  expect_own_ids(first, first_ring);
+  expect_own_ids(second, second_ring);
+}
+
 CONFORMANCE_CASE(Software, SingleEventsAreNotThrottled, .rules = {rule::SWE_008},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const SampleRateLimit limit(1);
