@@ -27,8 +27,9 @@ OVERLAY = Path("drivers/perf/refpmu")
 IMAGE = "arch/x86/boot/bzImage"
 CCACHE = Path("/usr/lib/ccache")
 """Debian's folder of compilers that are links to ccache."""
-KEPT_TREES = 8
-"""Number of trees of each series: for tests, for lines, for the kinds of vm/kernels, and two from before a change."""
+KEPT_TREES = 9
+"""Number of trees of each series: for tests, for lines, for the kinds of vm/kernels, for patched kernels, and two from
+before a change."""
 SOURCES = {".c", ".h", ".inc"}
 SOURCE_NAMES = {"Kbuild", "Kconfig"}
 
@@ -108,13 +109,14 @@ def lock(tree: Path) -> Path:
 
 
 @contextlib.contextmanager
-def opened(series: str, fragment: str, folder: Path, log: Path) -> Iterator[Tree]:
+def opened(series: str, fragment: str, folder: Path, log: Path, use: str = "") -> Iterator[Tree]:
     """The tree in `folder` for `fragment` (options as in .config). It is unpacked if needed.
 
-    It is not configured yet. Options of the overlay may change without a new tree.
+    It is not configured yet. Options of the overlay may change without a new tree. `use`: a name for a tree apart from
+    the others with the same options, since its sources change.
     """
     package = source.ensure(series, folder)
-    path = folder / _key(package, fragment)
+    path = folder / _key(package, fragment, use)
     with store.locked(lock(path)) as held, store.writing(folder):
         if not path.is_dir():
             _create(package, path)
@@ -193,10 +195,16 @@ def first_error(log: str) -> str:
     return "make failed without output"
 
 
-def _key(package: Path, fragment: str) -> str:
+def _key(package: Path, fragment: str, use: str) -> str:
     compiler = packages.run(["gcc", "--version"], "get the compiler's version", package.parent)
     # The digest has the options, not the file: a changed comment needs no new kernel.
-    parts = [str(RECIPE), package.name, compiler, *wanted_options(fragment)]
+    parts = [
+        str(RECIPE),
+        package.name,
+        compiler,
+        *wanted_options(fragment),
+        *([use] if use else []),
+    ]
     return f"{package.stem}-{store.digest(part.encode() for part in parts)[:12]}"
 
 
