@@ -19,9 +19,10 @@ from ci.mutation import parts
 from ci.mutation.killers import Killers
 from ci.mutation.target_bench import Unclean
 from ci.mutation.trial import Goal
-from ci.regression import patches, report, verdicts, workshop
-from ci.regression.judging import Judge, Request
-from vm import kernel, store
+from ci.regression import patches, recipes, report, verdicts
+from ci.regression.judging import Judge
+from ci.regression.on_kernel import Request
+from vm import store
 from vm.errors import PmuvmError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
         if not folder.is_dir():
             return _refused(f"no folder {folder}")
     series = tuple(options.kernel or [DEFAULT_KERNEL])
-    known = kernel.recipe(workshop.KIND).series
+    known = recipes.series()
     for name in series:
         if name not in known:
             return _refused(f"unknown kernel '{name}' (known: {', '.join(known)})")

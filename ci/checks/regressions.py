@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ci.mutation.report import shortened
-from ci.regression import page, patches, verdicts, workshop
+from ci.regression import page, patches, recipes, verdicts
 from ci.regression.patches import Regression, Unplanted
 from ci.regression.verdict import CAUGHT
 from ci.regression.verdicts import Stored, VerdictsError
 from conformance.rules.generate import CatalogueError, read_catalogue
-from vm import kernel
+from vm.arch import AMD64
 
 LONGEST = 200
 """The most characters of a reason, which is a cell of a table."""
@@ -53,8 +53,8 @@ def _of_header(one: Regression, rules: set[str], targets: set[str]) -> Iterator[
         if target not in targets:
             yield f"{name}: no target {target}"
     for series in one.kernels:
-        if series not in kernel.recipe(workshop.KIND).series:
-            yield f"{name}: no kernel {workshop.kernel_name(series)} can be built"
+        if series not in recipes.series():
+            yield f"{name}: no kernel {recipes.kernel_name(series, AMD64)} can be built"
     if not one.text:
         yield f"{name}: no description"
     if len(one.missed) > LONGEST:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from ci.mutation import target_bench
 from ci.mutation.target_bench import TargetBench
-from ci.regression import workshop
 from ci.regression.workshop import Built
 from vm import runs, session, suite
 from vm.channel import Message
@@ -18,9 +17,9 @@ from vm.errors import PmuvmError
 class Bench(TargetBench[Built]):
     """One target on the kernels of one series: each guest boots a kernel with its own bug."""
 
-    def __init__(self, series: str, target: suite.Target, clean: Built, out: Path) -> None:
+    def __init__(self, target: suite.Target, clean: Built, out: Path) -> None:
         """`clean`: the kernel without a regression."""
-        super().__init__(workshop.kernel_name(series), target, clean, out)
+        super().__init__(clean.kernel.name, target, clean, out)
         self.stop = threading.Event()
         """After this event, no further case runs."""
 

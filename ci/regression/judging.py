@@ -1,56 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tries regressions: builds a kernel with each, and runs cases on it. One kernel is built while guests run others."""
+"""Plans the trials of regressions, one for each series and architecture, and joins their results."""
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TextIO
 
 from ci.mutation.counting import Counting
 from ci.mutation.killers import Killers
-from ci.mutation.patch import SUITE, PatchError
 from ci.mutation.trial import Goal, Trial
-from ci.regression import passes, report, verdict, workshop
-from ci.regression.bench import Bench
+from ci.regression import passes, recipes, report, verdict
+from ci.regression.on_kernel import GUESTS, OnKernel, Request
 from ci.regression.patches import Regression
-from ci.regression.verdict import BROKEN, NOT_RUN, Verdict
-from ci.regression.workshop import Built, Workshop
+from ci.regression.verdict import CAUGHT, NOT_RUN, Verdict
 from ci.units import records
-from vm import arch, suite
-from vm.errors import PmuvmError
+from vm import arch as arches
+from vm.arch import Arch
 
-GUESTS = 2
-"""The number of guests at the same time, while a further kernel is built."""
 TYPICAL_S = 60
 """Duration of a trial that has never run on this machine."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """A run: the regressions, the series of kernels, and when a trial ends."""
-
-    regressions: tuple[Regression, ...]
-    series: tuple[str, ...]
-    goal: Goal
-    fresh: bool
-    """Whether recorded results are ignored."""
-    own_only: bool
-    """Whether only cases of the named rules run."""
-    out: Path
-    first: dict[tuple[str, str], str]
-    """The case that caught a regression on a series, as the project's file has it. It is tried first."""
+Planned = tuple[Regression, str, Arch]
+"""A trial: regression, series, architecture."""
 
 
 class CountingRegressions(Counting):
     """Counts the trials of regressions."""
 
-    alive_word = "with a problem"
+    alive_word = "not caught"
 
 
 class Judge:
@@ -60,194 +36,66 @@ class Judge:
         """`out` gets a line for each trial."""
         self._request = request
         self._known = known
-        self._planned = [
-            (one, series)
+        self._planned: list[Planned] = [
+            (one, series, on)
             for series in request.series
             for one in request.regressions
+            for on in recipes.arches_of(one.targets)
             if series in one.kernels
         ]
         units = [passes.unit_of(*each) for each in self._planned]
         expected = {unit: records.duration(unit, TYPICAL_S) for unit in units}
         self._counting = CountingRegressions(expected, GUESTS, out)
-        self._lock = threading.Lock()
+        self._found: dict[tuple[str, str], list[Verdict]] = {}
+        """The results on architectures, by file and series."""
         self.trials: list[Trial] = []
         """All trials on targets, for the records of the cases that caught."""
         self.faults: list[str] = []
-        """The cases that the clean kernel fails. They decide nothing."""
+        """The cases that the clean kernels fail. They decide nothing."""
 
     def run(self) -> list[Verdict]:
-        """The results in the order of the regressions. target_bench.Unclean or PmuvmError if the clean kernel cannot
-        be built or booted."""
-        found: dict[tuple[str, str], Verdict] = {}
+        """The results in the order of the regressions, by series. target_bench.Unclean or PmuvmError if a clean kernel
+        cannot be built or booted."""
         with self._counting:
-            todo = []
-            for one, series in self._planned:
-                before = self._without_a_trial(one, series)
-                if before is None:
-                    todo.append((one, series))
-                else:
-                    found[(str(one.path), series)] = before
-                    self._counting.end(passes.unit_of(one, series), not before.problem, 0, None)
             for series in self._request.series:
-                own = [one for one, name in todo if name == series]
-                if own:
-                    for done in self._judge_series(series, own):
-                        found[(str(done.regression.path), series)] = done
-        return [found[(str(one.path), series)] for one, series in self._planned]
+                for on in arches.ARCHES.values():
+                    own = [one for one, *rest in self._planned if rest == [series, on]]
+                    self._judge_kernel(series, on, own)
+        return [verdict.joined(found) for found in self._found.values()]
 
-    def _without_a_trial(self, one: Regression, series: str) -> Verdict | None:
-        """The result of a regression that need not run, or cannot."""
-        if not targets_of(one):
-            names = ", ".join(one.targets)
-            why = f"no built kernel for the architecture of {names}"
-            return Verdict(one, series, NOT_RUN, detail=why)
-        return None if self._request.fresh else passes.recorded(one, series, self._request.goal)
-
-    def _judge_series(self, series: str, regressions: Sequence[Regression]) -> list[Verdict]:
-        request = self._request
-        shop = Workshop(series, request.out)
-        names = list(dict.fromkeys(name for one in regressions for name in targets_of(one)))
-        targets = {name: suite.find_target(name) for name in names}
-        self._counting.print_line(f"building the kernel {workshop.kernel_name(series)}")
-        clean = shop.build(None, _modules(targets.values()))
-        with ExitStack() as stack:
-            benches = {
-                name: Bench(series, target, clean, request.out) for name, target in targets.items()
-            }
-            for bench in benches.values():
-                stack.push(bench.__exit__)
-            jobs = self._built(shop, regressions, targets, clean)
-            done = self._in_guests(series, jobs, benches)
-            self.faults += [
-                f"{name} on {series}: {case} is {how}"
-                for name, bench in benches.items()
-                for case, how in bench.clean.faults()
-            ]
-        return done
-
-    def _built(
-        self,
-        shop: Workshop,
-        regressions: Sequence[Regression],
-        targets: dict[str, suite.Target],
-        clean: Built,
-    ) -> Iterator[tuple[Regression, Built | str, float]]:
-        """Builds each regression: the kernel or the error, and the seconds."""
+    def _judge_kernel(self, series: str, on: Arch, regressions: Sequence[Regression]) -> None:
+        todo = []
+        why = recipes.missing(on)
         for one in regressions:
-            begun = time.monotonic()
-            try:
-                own = [targets[name] for name in targets_of(one)]
-                built: Built | str = shop.build(one, _modules(own), clean)
-            except (PatchError, PmuvmError) as error:
-                built = str(error)
-            yield one, built, time.monotonic() - begun
+            unit = passes.unit_of(one, series, on)
+            before = None if self._request.fresh else self._recorded(one, series, on)
+            found = self._found.setdefault((str(one.path), series), [])
+            if self._request.goal is not Goal.ALL and any(done.result == CAUGHT for done in found):
+                self._counting.remove(unit)
+            elif before is not None:
+                self._counting.end(unit, before.result == CAUGHT, 0, None)
+                found.append(before)
+            elif why:
+                self._counting.remove(unit)
+                found.append(Verdict(one, series, NOT_RUN, detail=why))
+            else:
+                todo.append(one)
+        if not todo:
+            return
+        self._counting.print_line(f"building the kernel {recipes.kernel_name(series, on)}")
 
-    def _in_guests(
-        self,
-        series: str,
-        jobs: Iterator[tuple[Regression, Built | str, float]],
-        benches: dict[str, Bench],
-    ) -> list[Verdict]:
-        """Tries each kernel after its build, while the next one is built."""
-        futures: list[Future[Verdict]] = []
-        free = threading.Semaphore(GUESTS)
-        with ThreadPoolExecutor(max_workers=GUESTS) as pool:
-            try:
-                for one, built, build_s in jobs:
-                    for future in futures:
-                        if future.done():
-                            future.result()  # An unclean original ends the run.
-                    free.acquire()
-                    job = pool.submit(self._try, one, series, built, build_s, benches)
-                    job.add_done_callback(lambda _: free.release())
-                    futures.append(job)
-                return [future.result() for future in futures]
-            finally:
-                for bench in benches.values():
-                    bench.stop.set()
-                pool.shutdown(cancel_futures=True)
+        def record(done: Verdict, files: dict[str, str]) -> None:
+            if not self._request.own_only:
+                passes.record(done, on, self._request.goal, files)
+            unit = passes.unit_of(done.regression, series, on)
+            good = done.result == CAUGHT
+            self._counting.end(unit, good, done.duration_s, report.line(done))
 
-    def _try(
-        self,
-        one: Regression,
-        series: str,
-        built: Built | str,
-        build_s: float,
-        benches: dict[str, Bench],
-    ) -> Verdict:
-        begun = time.monotonic()
-        if isinstance(built, str):
-            done = Verdict(one, series, BROKEN, detail=built)
-        else:
-            with _image(built):
-                trials = self._trials(one, series, built, benches)
-            cases = [case for bench in benches.values() for case in bench.cases]
-            done = verdict.decide(one, series, trials, {case.id: case.rules for case in cases})
-            with self._lock:
-                self.trials += trials
-        took_s = round(build_s + time.monotonic() - begun, 1)
-        done = replace(done, build_s=round(build_s, 1), duration_s=took_s)
-        if not self._request.own_only:
-            files = {case.id: case.file for bench in benches.values() for case in bench.cases}
-            passes.record(done, self._request.goal, files)
-        unit = passes.unit_of(one, series)
-        self._counting.end(unit, not done.problem, took_s, report.line(done))
-        return done
+        place = OnKernel(self._request, series, on, self._known, record)
+        for done in place.judge(todo):
+            self._found[(str(done.regression.path), series)].append(done)
+        self.trials += place.trials
+        self.faults += place.faults
 
-    def _trials(
-        self, one: Regression, series: str, built: Built, benches: dict[str, Bench]
-    ) -> list[Trial]:
-        """Runs the cases of the named rules on each target, then all other cases on each target, until the goal is
-        reached."""
-        goal = self._request.goal
-        trials: list[Trial] = []
-        left = set(one.rules)
-        for own in (True,) if self._request.own_only else (True, False):
-            for name in targets_of(one):
-                caught = any(done.killed for done in trials)
-                if caught and goal is not Goal.ALL and not (own and goal is Goal.RULES and left):
-                    return trials
-                bench = benches[name]
-                mutant = one.on(name)
-                if goal is Goal.RULES:
-                    mutant = replace(mutant, rules=tuple(r for r in one.rules if r in left))
-                first = self._known.last(mutant, SUITE) or self._request.first.get((one.id, series))
-                cases = select(mutant.rules, first or "", bench.cases, own)
-                if not cases:
-                    continue
-                log = self._request.out / one.path.stem / f"console-{series}-{name}.log"
-                done = bench.judge(built, mutant, goal, (cases,), log)
-                trials.append(done)
-                left -= {rule for rule, _ in done.failed_rules}
-                if done.result == "BROKEN" or not done.ran:
-                    return trials  # The kernel does not boot, or the run was interrupted.
-        return trials
-
-
-def targets_of(one: Regression) -> list[str]:
-    """The targets of a regression whose guests a built kernel can run."""
-    known = (arch.AMD64.name, None)
-    return [name for name in one.targets if suite.find_target(name).arch in known]
-
-
-def select(
-    rules: Sequence[str], first: str, cases: Sequence[suite.Case], own: bool
-) -> list[suite.Case]:
-    """The cases to run. `own`: those of the rules and the case `first`, which is tried first; else all others."""
-    is_own = {case.id: bool(set(case.rules) & set(rules)) or case.id == first for case in cases}
-    return sorted((case for case in cases if is_own[case.id] == own), key=lambda c: c.id != first)
-
-
-def _modules(targets: Iterable[suite.Target]) -> list[str]:
-    """The modules that targets need, each once."""
-    names = [target.module for target in targets]
-    return list(dict.fromkeys(name for name in names if name is not None))
-
-
-@contextmanager
-def _image(built: Built) -> Iterator[None]:
-    """Removes the image of a kernel at the end."""
-    try:
-        yield
-    finally:
-        workshop.remove_image(built)
+    def _recorded(self, one: Regression, series: str, on: Arch) -> Verdict | None:
+        return passes.recorded(one, series, on, self._request.goal)

@@ -22,8 +22,6 @@ def line(done: Verdict) -> str:
         words.append(f"{done.rule or 'no rule'}, {done.case} on {done.target}")
     elif done.detail:
         words.append(done.detail[:SHOWN])
-    if done.problem and done.result != BROKEN:
-        words.append(f"[{done.problem}]")
     return (
         f"{done.regression.id:<6}{done.series:<6}{done.result:<8}{done.duration_s:>6.1f} s"
         f" ({done.build_s:.1f} s build, {done.tried} cases)  {' '.join(words)}"

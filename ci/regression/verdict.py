@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ci.mutation.trial import Trial
 from ci.regression.patches import Regression
@@ -47,6 +47,20 @@ class Verdict:
         if self.result == CAUGHT and expected:
             return f"caught by {self.case}, so remove the key Missed from the header"
         return ""
+
+
+def joined(verdicts: Sequence[Verdict]) -> Verdict:
+    """The result from those on all architectures: the first catch. A miss counts only if all of them ran."""
+    by_result = {done.result: done for done in reversed(verdicts)}
+    found = next(by_result[word] for word in (CAUGHT, BROKEN, NOT_RUN, MISSED) if word in by_result)
+    return replace(
+        found,
+        tried=sum(done.tried for done in verdicts),
+        detail="; ".join(done.detail for done in verdicts if done.detail),
+        build_s=round(sum(done.build_s for done in verdicts), 1),
+        duration_s=round(sum(done.duration_s for done in verdicts), 1),
+        recorded=all(done.recorded for done in verdicts),
+    )
 
 
 def decide(

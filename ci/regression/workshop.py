@@ -16,12 +16,12 @@ from pathlib import Path
 
 from ci.mutation import patch
 from ci.mutation.patch import PatchError
+from ci.regression import recipes
 from ci.regression.patches import Regression
-from vm import arch, kernel, module, store, tree
+from vm import kernel, module, store, tree
+from vm.arch import Arch
 from vm.kernel import Kernel
 
-KIND = "msr"
-"""The kind of the kernels. Their image has the model behind the registers of the drivers for x86."""
 USE = "regressions"
 SAVED = ".pmuconf-originals"
 DRIVER = store.ROOT / "driver"
@@ -33,11 +33,6 @@ class Built:
 
     kernel: Kernel
     modules: Mapping[str, Path]
-
-
-def kernel_name(series: str) -> str:
-    """The name of the kernel that trials on a series use."""
-    return f"{series}-{KIND}"
 
 
 def restore(folder: Path) -> None:
@@ -68,13 +63,15 @@ def patched(folder: Path, regression: Regression) -> Iterator[None]:
 
 
 class Workshop:
-    """The tree of one series, in which kernels are built."""
+    """The tree of one series and architecture, in which kernels are built."""
 
-    def __init__(self, series: str, out: Path) -> None:
+    def __init__(self, series: str, on: Arch, out: Path) -> None:
         """`out`: folder of images, modules and logs."""
         self._series = series
         self._out = out
-        self._how = kernel.recipe(KIND)
+        self._on = on
+        self._name = recipes.kernel_name(series, on)
+        self._how = recipes.recipe(on)
 
     def build(
         self, regression: Regression | None, modules: Sequence[str], clean: Built | None = None
@@ -88,9 +85,9 @@ class Workshop:
         folder = self._out / label
         with store.writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        log = folder / f"build-{self._series}.log"
+        log = folder / f"build-{self._name}.log"
         how = self._how
-        with tree.opened(self._series, how.options, tree.cache(), log, USE) as opened:
+        with tree.opened(self._series, how.options, tree.cache(), log, USE, self._on) as opened:
             restore(opened.path)
             tree.update_sources(opened.path / tree.OVERLAY, tree.overlay(DRIVER, how.overlay))
             opened.configure(how.options)
@@ -98,14 +95,14 @@ class Workshop:
                 contextlib.nullcontext() if regression is None else patched(opened.path, regression)
             )
             with on:
-                opened.make(*how.make, "bzImage", "modules")
-                image = folder / f"bzImage-{self._series}"
+                opened.make(*how.make, opened.image_target, "modules")
+                image = folder / f"{opened.image_target}-{self._name}"
                 with store.writing(folder):
-                    shutil.copyfile(opened.path / tree.IMAGE, image)
+                    shutil.copyfile(opened.image, image)
                 found = Kernel(
-                    kernel_name(self._series),
-                    kernel.image_release(image),
-                    arch.AMD64,
+                    self._name,
+                    kernel.image_release(image, self._on),
+                    self._on,
                     image,
                     opened.path,
                     how.needs,
@@ -116,7 +113,7 @@ class Workshop:
 
     def _modules(self, found: Kernel, names: Sequence[str], label: str) -> dict[str, Path]:
         """Builds modules while the tree is in the state of `found`. Objects of another state are not reused."""
-        folder = self._out / label / f"modules-{self._series}"
+        folder = self._out / label / f"modules-{self._name}"
         shutil.rmtree(folder, ignore_errors=True)
         return {name: module.build(found, DRIVER, folder, name) for name in names}
 

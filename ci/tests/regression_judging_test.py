@@ -17,8 +17,9 @@ from ci.mutation import trial
 from ci.mutation.killers import Killers
 from ci.mutation.patch import Mutant, PatchError
 from ci.mutation.trial import Goal, Trial
-from ci.regression import bench, judging, passes, patches, report, verdict
-from ci.regression.judging import Judge, Request
+from ci.regression import bench, on_kernel, passes, patches, recipes, report, verdict
+from ci.regression.judging import Judge
+from ci.regression.on_kernel import Request
 from ci.regression.patches import Regression
 from ci.regression.verdict import BROKEN, CAUGHT, MISSED, NOT_RUN, Verdict
 from ci.regression.workshop import Built
@@ -76,16 +77,17 @@ class FakeBench:
     ran: list[str] = field(default_factory=list)
     boots: bool = True
 
-    def make(self, _series: str, target: FakeTarget, _clean: object, _out: Path) -> FakeOfTarget:
-        return FakeOfTarget(self, target.name)
+    def make(self, target: FakeTarget, clean: Built, _out: Path) -> FakeOfTarget:
+        return FakeOfTarget(self, target, clean.kernel.name)
 
 
 class FakeOfTarget:
     """The bench of one target."""
 
-    def __init__(self, shared: FakeBench, name: str) -> None:
+    def __init__(self, shared: FakeBench, target: FakeTarget, kernel: str) -> None:
         self._shared = shared
-        self._name = name
+        self.target = target
+        self.name = kernel
         self.cases = CASES
         self.clean = trial.Clean(lambda case: "PASS")
         self.stop = threading.Event()
@@ -102,14 +104,14 @@ class FakeOfTarget:
         _log: Path,
     ) -> Trial:
         if not self._shared.boots:
-            return Trial(mutant, "6.12-msr", "CRASH", detail="at load: panic")
+            return Trial(mutant, self.name, "CRASH", detail="at load: panic")
 
         def run(case: Case) -> str:
-            self._shared.ran.append(f"{self._name} {case.id}")
-            named = self._shared.results.get(f"{self._name} {case.id}")
+            self._shared.ran.append(f"{self.target.name} {case.id}")
+            named = self._shared.results.get(f"{self.target.name} {case.id}")
             return named or self._shared.results.get(case.id) or "PASS"
 
-        return trial.run_until(goal, mutant, "6.12-msr", groups[0], run, self.clean.passes)
+        return trial.run_until(goal, mutant, self.name, groups[0], run, self.clean.passes)
 
 
 class FakeShop:
@@ -117,25 +119,28 @@ class FakeShop:
 
     applies = True
 
-    def __init__(self, series: str, out: Path) -> None:
+    def __init__(self, series: str, on: arch.Arch, out: Path) -> None:
         self._out = out
+        self._on = on
+        self._name = recipes.kernel_name(series, on)
 
     def build(self, one: Regression | None, _modules: object, clean: object = None) -> Built:
         if one is not None and not self.applies:
             raise PatchError(f"{one.path}: does not apply: Hunk #1 FAILED at 1.")
         label = "clean" if one is None else one.path.stem
-        image = self._out / label / "bzImage"
+        image = self._out / label / f"image-{self._name}"
         image.parent.mkdir(parents=True, exist_ok=True)
         image.touch()
-        return Built(Kernel("6.12-msr", "6.12.9-msr", arch.AMD64, image, None), {})
+        return Built(Kernel(self._name, "6.12.9", self._on, image, None), {})
 
 
 @pytest.fixture(name="suite_of")
 def fake_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeBench:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     shared = FakeBench({})
-    monkeypatch.setattr(judging, "Bench", shared.make)
-    monkeypatch.setattr(judging, "Workshop", FakeShop)
+    monkeypatch.setattr(on_kernel, "Bench", shared.make)
+    monkeypatch.setattr(on_kernel, "Workshop", FakeShop)
+    monkeypatch.setattr(recipes, "missing", lambda on: "")
     monkeypatch.setattr(FakeShop, "applies", True)
 
     def find_target(name: str) -> FakeTarget:
@@ -166,7 +171,7 @@ def test_failed_case_of_a_named_rule_catches(tmp_path: Path, suite_of: FakeBench
     done = judged(tmp_path, regression(tmp_path))
     assert (done.result, done.rule, done.case) == (CAUGHT, "SMP-005", "A.Two")
     assert (done.target, done.tried, done.problem) == ("intel", 2, "")
-    images = [path.parent.name for path in (tmp_path / "out").rglob("bzImage")]
+    images = [path.parent.name for path in (tmp_path / "out").rglob("image-*")]
     assert images == ["clean"]
 
 
@@ -252,10 +257,28 @@ def test_caught_regression_must_not_be_an_expected_miss(
     assert report.status([done], []) == 1
 
 
-def test_target_of_another_architecture_is_not_run(tmp_path: Path, suite_of: FakeBench) -> None:
+def test_architecture_without_a_compiler_is_not_run(
+    tmp_path: Path, suite_of: FakeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recipes, "missing", lambda on: "no gcc" if on == arch.ARM64 else "")
     done = judged(tmp_path, regression(tmp_path, targets=("armv8_pmuv3",)))
-    assert (done.result, done.problem, suite_of.ran) == (NOT_RUN, "", [])
-    assert done.detail == "no built kernel for the architecture of armv8_pmuv3"
+    assert (done.result, done.problem, done.detail) == (NOT_RUN, "", "no gcc")
+    assert suite_of.ran == []
+    done = judged(tmp_path, regression(tmp_path, targets=("armv8_pmuv3", "amd")))
+    assert (done.result, done.detail) == (NOT_RUN, "no case caught it; no gcc")
+    assert report.status([done], []) == 0
+
+
+def test_other_architecture_is_tried_after_a_miss(tmp_path: Path, suite_of: FakeBench) -> None:
+    suite_of.results["armv8_pmuv3 A.One"] = "FAIL"
+    one = regression(tmp_path, targets=("armv8_pmuv3", "amd"))
+    done = judged(tmp_path, one)
+    assert (done.result, done.case, done.target) == (CAUGHT, "A.One", "armv8_pmuv3")
+    assert (done.tried, suite_of.ran[-2:]) == (4, ["amd B.Other", "armv8_pmuv3 A.One"])
+    suite_of.results["amd A.Two"] = "FAIL"
+    suite_of.ran.clear()
+    done = judged(tmp_path, one, fresh=True)
+    assert (done.target, suite_of.ran) == ("amd", ["amd A.One", "amd A.Two"])
 
 
 @pytest.mark.parametrize("result", ["FAIL", "PASS"])

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from ci.mutation.patch import PatchError
-from ci.regression import patches, workshop
+from ci.regression import patches, recipes, workshop
 from ci.regression.patches import Regression
 from ci.regression.workshop import Workshop
-from vm import kernel, tree
+from vm import arch, kernel, tree
 from vm.errors import PmuvmError
 
 HEADER = """Id: B001
@@ -150,6 +150,11 @@ class FakeTree:
     built: list[str] = field(default_factory=list)
     uses: list[str] = field(default_factory=list)
     fails: bool = False
+    image_target: str = "bzImage"
+
+    @property
+    def image(self) -> Path:
+        return self.path / tree.IMAGE
 
     def configure(self, _options: str) -> None:
         pass
@@ -169,13 +174,14 @@ def fake_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeTree:
     (made.path / tree.OVERLAY).mkdir(parents=True)
 
     @contextlib.contextmanager
-    def opened(_s: str, _o: str, _f: Path, _l: Path, use: str) -> Iterator[FakeTree]:
+    def opened(_s: str, _o: str, _f: Path, _l: Path, use: str, on: arch.Arch) -> Iterator[FakeTree]:
+        assert on == arch.AMD64
         made.uses.append(use)
         yield made
 
     monkeypatch.setattr(tree, "opened", opened)
     monkeypatch.setattr(tree, "overlay", lambda driver, parts: {})
-    monkeypatch.setattr(kernel, "image_release", lambda image: "6.12.9-msr")
+    monkeypatch.setattr(kernel, "image_release", lambda image, on: "6.12.9-msr")
     monkeypatch.setattr("vm.module.build", lambda found, driver, out, name: out / name)
     return made
 
@@ -183,7 +189,7 @@ def fake_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeTree:
 def test_kernel_is_built_with_the_patch_in_a_tree_of_its_own(
     tmp_path: Path, shop: FakeTree
 ) -> None:
-    place = Workshop("6.12", tmp_path / "out")
+    place = Workshop("6.12", arch.AMD64, tmp_path / "out")
     clean = place.build(None, ["refpmu"])
     built = place.build(regression(tmp_path), ["refpmu"], clean)
     assert shop.built == [SOURCE, "one\nTWO\nthree\n"]
@@ -195,8 +201,17 @@ def test_kernel_is_built_with_the_patch_in_a_tree_of_its_own(
     assert not built.kernel.image.exists()
 
 
+def test_kernel_for_arm64_has_the_common_options_that_exist_there() -> None:
+    options = recipes.recipe(arch.ARM64).options
+    names = tree.wanted_options(options)
+    assert "CONFIG_CGROUP_PERF=y" in names and "CONFIG_ARM_PMU=y" in names
+    assert 'CONFIG_LOCALVERSION="-arm64"' in names and "CONFIG_ACPI=y" not in names
+    assert recipes.recipe(arch.AMD64) == kernel.recipe("msr")
+    assert recipes.kernel_name("6.12", arch.ARM64) == "6.12-arm64"
+
+
 def test_module_is_built_again_only_for_a_changed_header(tmp_path: Path, shop: FakeTree) -> None:
-    place = Workshop("6.12", tmp_path / "out")
+    place = Workshop("6.12", arch.AMD64, tmp_path / "out")
     clean = place.build(None, ["refpmu"])
     plain = regression(tmp_path)
     assert place.build(plain, ["refpmu"], clean).modules == clean.modules
@@ -211,7 +226,7 @@ def test_build_after_a_killed_run_restores_the_tree_first(tmp_path: Path, shop: 
     killed = workshop.patched(shop.path, regression(tmp_path))
     killed.__enter__()  # A killed process never leaves the block.
     assert (shop.path / NAME).read_text() != SOURCE
-    Workshop("6.12", tmp_path / "out").build(None, [])
+    Workshop("6.12", arch.AMD64, tmp_path / "out").build(None, [])
     assert shop.built == [SOURCE]
     assert not (shop.path / workshop.SAVED).exists()
 
@@ -219,5 +234,5 @@ def test_build_after_a_killed_run_restores_the_tree_first(tmp_path: Path, shop: 
 def test_tree_is_restored_after_a_failed_build(tmp_path: Path, shop: FakeTree) -> None:
     shop.fails = True
     with pytest.raises(PmuvmError, match="no such thing"):
-        Workshop("6.12", tmp_path / "out").build(regression(tmp_path), [])
+        Workshop("6.12", arch.AMD64, tmp_path / "out").build(regression(tmp_path), [])
     assert (shop.path / NAME).read_text() == SOURCE

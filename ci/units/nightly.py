@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from ci import matrix_file, stated
-from ci.regression import workshop
+from ci.regression import recipes
 from ci.units import catalogue
 from ci.units.catalogue import GUESTS, GUEST_MB, HOUR_S, KERNELS, PYTHON
 from ci.units.inputs import Inputs
@@ -175,7 +175,7 @@ def _mutants() -> list[Unit]:
 def _regressions() -> list[Unit]:
     """All regressions on each series. ci/regressions.py keeps their results."""
     found = []
-    for name in reversed(kernel.recipe(workshop.KIND).series):
+    for name in reversed(recipes.series()):
         for part in range(1, REGRESSION_PARTS + 1):
             words = ("--kernel", name, "--part", f"{part}/{REGRESSION_PARTS}")
             unit = _run(
