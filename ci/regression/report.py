@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ci.mutation.report import TESTS_SHOWN, shortened
 from ci.regression.verdict import BROKEN, CAUGHT, MISSED, NOT_RUN, Verdict
 from vm import store
 
@@ -42,6 +43,9 @@ def summary(verdicts: Sequence[Verdict], errors: Sequence[str], faults: Sequence
         if done.problem:
             again = f"python3 -m ci.regressions --id {done.regression.id} --kernel {done.series}"
             lines.append(f"{done.regression.id} on {done.series}: {done.problem[:SHOWN]}")
+            if done.own:
+                tests = shortened([f"{name} {result}" for name, result in done.own], TESTS_SHOWN)
+                lines.append(f"  cases of its rules ({', '.join(done.regression.rules)}): {tests}")
             lines.append(f"  again: {again} --fresh")
     old = sum(done.recorded for done in verdicts)
     lines.append(f"{len(verdicts)} regressions: {counts(verdicts)}; {old} recorded before")
@@ -71,6 +75,7 @@ def row(done: Verdict) -> dict[str, Any]:
         "failed_rules": dict(done.failed_rules),
         "expected_miss": one.missed,
         "cases_tried": done.tried,
+        "cases_of_rules": dict(done.own),
         "build_s": done.build_s,
         "duration_s": done.duration_s,
         "recorded": done.recorded,

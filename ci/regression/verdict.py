@@ -28,6 +28,8 @@ class Verdict:
     """The rules that the regression names and that a case failed: rule and first such case."""
     tried: int = 0
     """The number of cases that ran."""
+    own: tuple[tuple[str, str], ...] = ()
+    """The cases of the named rules that ran, as TARGET CASE, and their results. It is empty for a recorded result."""
     detail: str = ""
     build_s: float = 0.0
     duration_s: float = 0.0
@@ -56,6 +58,7 @@ def joined(verdicts: Sequence[Verdict]) -> Verdict:
     return replace(
         found,
         tried=sum(done.tried for done in verdicts),
+        own=tuple(pair for done in verdicts for pair in done.own),
         detail="; ".join(done.detail for done in verdicts if done.detail),
         build_s=round(sum(done.build_s for done in verdicts), 1),
         duration_s=round(sum(done.duration_s for done in verdicts), 1),
@@ -71,6 +74,12 @@ def decide(
 ) -> Verdict:
     """The result from the trials in their order. `rules_of`: the rules of each case."""
     tried = sum(done.tried for done in trials)
+    own = tuple(
+        (f"{done.mutant.target} {test.name}", test.result)
+        for done in trials
+        for test in done.ran
+        if set(test.rules) & set(regression.rules)
+    )
     killed = [done for done in trials if done.killed]
     failed: dict[str, str] = {}
     for done in killed:
@@ -90,8 +99,10 @@ def decide(
             rule=next((r for r in (*regression.rules, *others) if r in others), ""),
             failed_rules=tuple((rule, failed[rule]) for rule in regression.rules if rule in failed),
             tried=tried,
+            own=own,
             detail=detail,
         )
     # A kernel on which no case ran did not boot.
     result = MISSED if all(done.ran for done in trials) else BROKEN
-    return Verdict(regression, series, result, tried=tried, detail=detail or "no case caught it")
+    detail = detail or "no case caught it"
+    return Verdict(regression, series, result, tried=tried, own=own, detail=detail)

@@ -243,6 +243,10 @@ def test_miss_needs_a_reason(tmp_path: Path, suite_of: FakeBench) -> None:
     done = judged(tmp_path, regression(tmp_path))
     assert "missed, and the header has no reason" in done.problem
     assert report.status([done], []) == 1
+    lines = report.summary([done], [], []).splitlines()
+    assert lines[1].startswith(
+        "  cases of its rules (CNT-003, SMP-005): intel A.One PASS, intel A.Two"
+    )
     done = judged(tmp_path, regression(tmp_path, missed="No case reads it."), fresh=True)
     assert (done.result, done.problem) == (MISSED, "")
     assert report.status([done], []) == 0
