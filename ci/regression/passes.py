@@ -66,7 +66,7 @@ def recorded(regression: Regression, series: str, on: Arch, goal: Goal) -> Verdi
         str(details["rule"]),
         tuple((str(rule), str(case)) for rule, case in details["failed_rules"]),
         int(details["tried"]),
-        str(details["detail"]),
+        detail=str(details["detail"]),
         duration_s=found.took_s,
         recorded=True,
     )
