@@ -182,7 +182,7 @@ def _regressions() -> list[Unit]:
                 f"regressions/{name}-{part}of{REGRESSION_PARTS}",
                 (PYTHON, "-m", "ci.regressions", *words),
                 f"make regressions KERNEL={name} PART={part}/{REGRESSION_PARTS}",
-                900,
+                1500,
             )
             more = {"cores": 2, "memory_mb": 4000, "lock": "regressions", "fresh": ("--fresh",)}
             found.append(dataclasses.replace(unit, **more))
