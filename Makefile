@@ -12,11 +12,11 @@ SELECTED_JOBS := $(if $(filter command,$(firstword $(origin JOBS))),$(JOBS),$(CE
 DEBUGGED := $(if $(filter-out 0 1,$(DEBUG))$(word 2,$(DEBUG)),$(error DEBUG='$(DEBUG)': 1 for a debug kernel, or nothing))$(if $(filter 1,$(DEBUG)),-debug)
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
-.PHONY: help run rules activate check kunit intree fuzz fuzz-vm oracle mutants lies soak matrix nightly bench coverage lines lint deps clean guest-suite
+.PHONY: help run rules activate check kunit intree fuzz fuzz-vm oracle mutants regressions lies soak matrix nightly bench coverage lines lint deps clean guest-suite
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= LIKE=TARGET MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= WORK= SHUFFLE=SEED ISOLATE=1 BOOT=1 LAYERS=all|LIST DEBUG=1 MUTANTS=FOLDER TIME=SECONDS RUNS=N CALLS=N LIES='GLOB,...' MERGE=1 STAGES=LIST FRESH=1 STOP=1 SHARD=K/N N=ROUNDS FAULT=TEST JOBS='GLOB ...'"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= LIKE=TARGET MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= WORK= SHUFFLE=SEED ISOLATE=1 BOOT=1 LAYERS=all|LIST DEBUG=1 MUTANTS=FOLDER REGRESSIONS=FOLDER PART=K/N TIME=SECONDS RUNS=N CALLS=N LIES='GLOB,...' MERGE=1 STAGES=LIST FRESH=1 STOP=1 SHARD=K/N N=ROUNDS FAULT=TEST JOBS='GLOB ...'"
 
 run: deps guest-suite ## judge TARGET (or all, or probe: a draft for PMU) on KERNEL in a virtual machine; exit status 0 conformant, 1 not, 2 not judged
 	@$(PYTHON) -m vm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) $(if $(BOOT),--boot) $(if $(LAYERS),--layers '$(LAYERS)') --arch '$(ARCH)' $(SELECT) $(if $(PMU),--pmu '$(PMU)') $(if $(LIKE),--like '$(LIKE)') $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)') $(if $(CPU_MODEL),--cpu-model '$(CPU_MODEL)') $(if $(ICOUNT),--icount '$(ICOUNT)') $(if $(CMDLINE),--cmdline '$(CMDLINE)') $(if $(WORK),--work '$(WORK)')
@@ -41,6 +41,9 @@ oracle: deps guest-suite ## compare KERNEL with the errno model, CALLS= calls of
 
 mutants: deps guest-suite ## prove that broken drivers are caught; MUTANTS= a folder of patches
 	@$(PYTHON) -m ci.mutants $(if $(MUTANTS),--folder '$(MUTANTS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')
+
+regressions: deps guest-suite ## re-introduce real bugs in the kernel's own code, and show which ones the suite catches; REGRESSIONS= a folder of patches, PART=K/N a shard
+	@$(PYTHON) -m ci.regressions $(if $(REGRESSIONS),--folder '$(REGRESSIONS)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(PART),--part '$(PART)')
 
 lies: deps guest-suite ## prove that cases can fail: give them wrong answers of the kernel; LIES='GLOB,...' selects
 	@$(PYTHON) -m ci.lies $(if $(LIES),--lies '$(LIES)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)')

@@ -20,6 +20,7 @@ from ci.checks import (
     kernel,
     mutants,
     prose,
+    regressions,
     rules,
     sources,
     structure,
@@ -40,6 +41,7 @@ WITHOUT_FILES = {
     "kernel-6.12",
     "frozen",
     "mutants",
+    "regressions",
     "falsified",
     "sources",
     "guide",
@@ -137,6 +139,8 @@ def steps(files: list[Path]) -> list[Step]:
         f
         for f in files
         if f.suffix != ".bin" and "corpus" not in f.parts and f.name != "package-lock.json"
+        # These are mostly text of the kernel.
+        and not (f.suffix == ".patch" and "regressions" in f.parts)
     ]
     known = [
         Step("clang-format", with_files(cpp, "clang-format", "--dry-run", "-Werror")),
@@ -154,6 +158,7 @@ def steps(files: list[Path]) -> list[Step]:
     known.append(Step("rules", partial(rules.findings, ROOT, files)))
     known.append(Step("frozen", partial(frozen.findings, ROOT)))
     known.append(Step("mutants", partial(mutants.findings, ROOT)))
+    known.append(Step("regressions", partial(regressions.findings, ROOT)))
     known.append(Step("falsified", partial(falsified.findings, ROOT)))
     known.append(Step("sources", sources_of_rules))
     known.append(Step("guide", partial(guide.findings, ROOT)))

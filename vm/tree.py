@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from . import packages, source, store
+from . import arch, packages, source, store
 from .errors import PmuvmError
 
 BUILD_DEADLINE_S = 3600
@@ -25,10 +25,13 @@ RECIPE = 1
 OVERLAY = Path("drivers/perf/refpmu")
 """A folder that every tree builds, for a driver and its tests. It is empty at first."""
 IMAGE = "arch/x86/boot/bzImage"
+IMAGES = {arch.AMD64.name: IMAGE, arch.ARM64.name: "arch/arm64/boot/Image"}
+"""The image by architecture. Its file name is its target of make."""
 CCACHE = Path("/usr/lib/ccache")
 """Debian's folder of compilers that are links to ccache."""
-KEPT_TREES = 8
-"""Number of trees of each series: for tests, for lines, for the kinds of vm/kernels, and two from before a change."""
+KEPT_TREES = 10
+"""Number of trees of each series: for tests, for lines, for the kinds of vm/kernels, for patched kernels of two
+architectures, and two from before a change."""
 SOURCES = {".c", ".h", ".inc"}
 SOURCE_NAMES = {"Kbuild", "Kconfig"}
 
@@ -41,6 +44,17 @@ class Tree:
     log: Path
     lock: int | None = None
     """Descriptor of the lock, which make inherits."""
+    on: arch.Arch = arch.AMD64
+
+    @property
+    def image(self) -> Path:
+        """The product of image_target."""
+        return self.path / IMAGES[self.on.name]
+
+    @property
+    def image_target(self) -> str:
+        """The target of make that builds an image to boot."""
+        return self.image.name
 
     def configure(self, options: str) -> None:
         """Runs tinyconfig with `options`, if these or a Kconfig of the overlay changed."""
@@ -62,7 +76,10 @@ class Tree:
 
     def make(self, *targets: str) -> None:
         """Runs make. PmuvmError with the first error if it fails."""
-        argv = ["make", "-C", str(self.path), "ARCH=x86_64", f"-j{os.cpu_count() or 1}", *targets]
+        words = ["ARCH=x86_64" if self.on == arch.AMD64 else f"ARCH={self.on.kbuild}"]
+        if arch.foreign(self.on):
+            words.append(f"CROSS_COMPILE={self.on.compiler}")
+        argv = ["make", "-C", str(self.path), *words, f"-j{os.cpu_count() or 1}", *targets]
         # A user's make flags and kernel variables must not affect this build.
         ours = ("MAKE", "MFLAGS", "KBUILD")
         env = {k: v for k, v in os.environ.items() if not k.startswith(ours)} | {"LC_ALL": "C"}
@@ -108,19 +125,27 @@ def lock(tree: Path) -> Path:
 
 
 @contextlib.contextmanager
-def opened(series: str, fragment: str, folder: Path, log: Path) -> Iterator[Tree]:
+def opened(
+    series: str,
+    fragment: str,
+    folder: Path,
+    log: Path,
+    use: str = "",
+    on: arch.Arch = arch.AMD64,
+) -> Iterator[Tree]:
     """The tree in `folder` for `fragment` (options as in .config). It is unpacked if needed.
 
-    It is not configured yet. Options of the overlay may change without a new tree.
+    It is not configured yet. Options of the overlay may change without a new tree. `use`: a name for a tree apart from
+    the others with the same options, since its sources change.
     """
     package = source.ensure(series, folder)
-    path = folder / _key(package, fragment)
+    path = folder / _key(package, fragment, use, on)
     with store.locked(lock(path)) as held, store.writing(folder):
         if not path.is_dir():
             _create(package, path)
         os.utime(path)
         _prune(package, keep=path)
-        yield Tree(path, log, held)
+        yield Tree(path, log, held, on)
 
 
 def update_sources(target: Path, wanted: Mapping[Path, bytes]) -> None:
@@ -193,10 +218,17 @@ def first_error(log: str) -> str:
     return "make failed without output"
 
 
-def _key(package: Path, fragment: str) -> str:
-    compiler = packages.run(["gcc", "--version"], "get the compiler's version", package.parent)
+def _key(package: Path, fragment: str, use: str, on: arch.Arch) -> str:
+    gcc = f"{on.compiler if arch.foreign(on) else ''}gcc"
+    compiler = packages.run([gcc, "--version"], "get the compiler's version", package.parent)
     # The digest has the options, not the file: a changed comment needs no new kernel.
-    parts = [str(RECIPE), package.name, compiler, *wanted_options(fragment)]
+    parts = [
+        str(RECIPE),
+        package.name,
+        compiler,
+        *wanted_options(fragment),
+        *([use] if use else []),
+    ]
     return f"{package.stem}-{store.digest(part.encode() for part in parts)[:12]}"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Extracts passages of prose from the project's files: Markdown, fields of TOML, descriptions of mutants, docstrings
+"""Extracts passages of prose from the project's files: Markdown, fields of TOML, descriptions of patches, docstrings
 and comments."""
 
 from __future__ import annotations
@@ -14,15 +14,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ci.mutation.patch import DIFF_START, KEY_LINE
+from ci.mutation.patch import DIFF_START, KEYS, key_line
+from ci.regression import patches
 
-MUTANTS = "driver/mutants/"
+PATCHES = ("driver/mutants/", f"{patches.FOLDER}/")
+"""Folders whose patches have a description."""
+KEY_LINE = key_line((*KEYS, *patches.KEYS))
 FIELD_FOLDERS = (
     "conformance/rules/",
     "conformance/frozen/",
     "conformance/waivers/",
     "conformance/untested.toml",
-    MUTANTS,
+    *PATCHES,
 )
 """Folders whose TOML files have fields with prose."""
 FIELD = re.compile(r"^(text|why|reason)\s*=")
@@ -60,7 +63,7 @@ def passages(root: Path, name: str, comments: bool = False) -> list[Passage]:
         return [Passage(name, 1, (root / name).read_text(encoding="utf-8"), document=True)]
     if name.endswith(".toml") and name.startswith(FIELD_FOLDERS):
         return list(fields(name, (root / name).read_text(encoding="utf-8")))
-    if name.endswith(".patch") and name.startswith(MUTANTS):
+    if name.endswith(".patch") and name.startswith(PATCHES):
         return list(description(name, (root / name).read_text(encoding="utf-8")))
     return []
 
@@ -83,7 +86,7 @@ def fields(name: str, text: str) -> Iterator[Passage]:
 
 
 def description(name: str, text: str) -> Iterator[Passage]:
-    """The description of a mutant: the text between the keys of its header and its diff."""
+    """The description of a patch: the text between the keys of its header and its diff."""
     begin, lines = 1, list[str]()
     for number, line in enumerate(text.splitlines(), 1):
         if DIFF_START.match(line):

@@ -5,11 +5,21 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from typing import Protocol, TypeVar
 
-from ci.mutation.patch import Mutant
+
+class WithId(Protocol):
+    """An object with an id."""
+
+    @property
+    def id(self) -> str:
+        """The id, which decides about the part."""
 
 
-def part_of(mutants: Sequence[Mutant], number: int, count: int) -> list[Mutant]:
+T = TypeVar("T", bound=WithId)
+
+
+def part_of(mutants: Sequence[T], number: int, count: int) -> list[T]:
     """Part `number` (from 1) of `count`. All parts together are the mutants."""
     return [m for m in mutants if zlib.crc32(m.id.encode()) % count == number - 1]
 

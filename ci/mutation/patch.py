@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,14 @@ from vm import store
 from vm.kernel import DEBUG_SUFFIX
 
 KEYS = ("Id", "Class", "Rules", "After", "Target", "Kernels", "Kill", "Observers", "Harness")
-KEY_LINE = re.compile(rf"^({'|'.join(KEYS)}):(.*)$")
+
+
+def key_line(keys: Sequence[str]) -> re.Pattern[str]:
+    """Matches the line of a header with one of `keys`."""
+    return re.compile(rf"^({'|'.join(keys)}):(.*)$")
+
+
+KEY_LINE = key_line(KEYS)
 DIFF_START = re.compile(r"^(diff |Index: |--- )")
 TOUCHED = re.compile(r"^(?:---|\+\+\+) ([^\t\n]+)", re.M)
 RULE = re.compile(r"^[A-Z]{2,4}-\d{3}$")
@@ -78,32 +86,17 @@ class Mutant:
 
 def read(path: Path) -> Mutant:
     """Reads a patch file. PatchError if it has no mutant, or its header is malformed."""
-    try:
-        whole = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise PatchError(f"{path}: cannot be read: {error}") from error
-    header, diff = _split(path, whole)
+    values, text, diff = read_parts(path, KEYS)
     _check_touched(path, diff)
-    values, text = _values(path, header)
-    if not NAME.match(path.stem):
-        raise PatchError(
-            f"{path}: a patch must be named <id>-<what-is-wrong>.patch, without spaces"
-        )
-    rules = _words(values.get("Rules", ""))
-    for rule in rules:
-        if not RULE.match(rule):
-            raise PatchError(f"{path}: Rules: '{rule}' is not a rule id (like CNT-003)")
-    kernels = _words(values.get("Kernels", "both"))
+    rules = rule_ids(path, values.get("Rules", ""))
+    kernels = words(values.get("Kernels", "both"))
     if kernels == ("both",):
         kernels = ()
     for kernel in kernels:
         if not re.match(rf"^\d+\.\d+({DEBUG_SUFFIX})?$", kernel):
             known = f"neither 'both' nor like 6.12 or 6.12{DEBUG_SUFFIX}"
             raise PatchError(f"{path}: Kernels: '{kernel}' is {known}")
-    kill = _words(values.get("Kill", "FAIL"))
-    for result in kill:
-        if result not in KILLS:
-            raise PatchError(f"{path}: Kill: '{result}' must be one of {', '.join(KILLS)}")
+    kill = results_that_kill(path, values)
     observers, any_of = _observers(path, values)
     if room_of(path) == KUNIT and observers != (KUNIT,):
         raise PatchError(f"{path}: Observers: must be {KUNIT} for a change of {KUNIT}/")
@@ -125,11 +118,45 @@ def read(path: Path) -> Mutant:
     )
 
 
+def read_parts(path: Path, keys: Sequence[str]) -> tuple[dict[str, str], str, str]:
+    """The values of a patch file's header, its description, and its diff. `keys`: the keys that a header may have.
+    PatchError if a part is malformed."""
+    try:
+        whole = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PatchError(f"{path}: cannot be read: {error}") from error
+    header, diff = _split(path, whole)
+    values, text = _values(path, header, key_line(keys))
+    if not NAME.match(path.stem):
+        raise PatchError(
+            f"{path}: a patch must be named <id>-<what-is-wrong>.patch, without spaces"
+        )
+    return values, text, diff
+
+
+def rule_ids(path: Path, value: str) -> tuple[str, ...]:
+    """The rules that a header names."""
+    rules = words(value)
+    for rule in rules:
+        if not RULE.match(rule):
+            raise PatchError(f"{path}: Rules: '{rule}' is not a rule id (like CNT-003)")
+    return rules
+
+
+def results_that_kill(path: Path, values: dict[str, str]) -> tuple[str, ...]:
+    """The results of a case that kill, from the key Kill."""
+    kill = words(values.get("Kill", "FAIL"))
+    for result in kill:
+        if result not in KILLS:
+            raise PatchError(f"{path}: Kill: '{result}' must be one of {', '.join(KILLS)}")
+    return kill
+
+
 def _observers(path: Path, values: dict[str, str]) -> tuple[tuple[str, ...], bool]:
     """The observers in the order of OBSERVERS, and whether one of them is enough."""
-    words = _words(values.get("Observers", SUITE))
-    quantifier = words[0] if words[0] in ("any", "all") else ""
-    named = {SYNONYMS.get(word, word) for word in words[1 if quantifier else 0 :]}
+    observers = words(values.get("Observers", SUITE))
+    quantifier = observers[0] if observers[0] in ("any", "all") else ""
+    named = {SYNONYMS.get(word, word) for word in observers[1 if quantifier else 0 :]}
     for observer in sorted(named - set(OBSERVERS)):
         known = ", ".join(OBSERVERS)
         raise PatchError(f"{path}: Observers: '{observer}' must be one of {known}")
@@ -150,13 +177,18 @@ def _harness(path: Path, values: dict[str, str], observers: tuple[str, ...]) -> 
 def has_old_observer(mutant: Mutant) -> bool:
     """Whether the header uses an old name of an observer."""
     header, _ = _split(mutant.path, mutant.path.read_text(encoding="utf-8"))
-    words = _words(_values(mutant.path, header)[0].get("Observers", ""))
-    return any(word in SYNONYMS for word in words)
+    observers = words(_values(mutant.path, header, KEY_LINE)[0].get("Observers", ""))
+    return any(word in SYNONYMS for word in observers)
 
 
 def touched(mutant: Mutant) -> tuple[str, ...]:
     """The files that the mutant changes, relative to the project, each once."""
-    names = [name.partition("/")[2] for name in TOUCHED.findall(mutant.diff)]
+    return touched_by(mutant.diff)
+
+
+def touched_by(diff: str) -> tuple[str, ...]:
+    """The files that a diff changes, without a/ or b/, each once."""
+    names = [name.partition("/")[2] for name in TOUCHED.findall(diff)]
     return tuple(dict.fromkeys(name for name in names if name and not name.startswith("dev/")))
 
 
@@ -168,11 +200,11 @@ def _split(path: Path, whole: str) -> tuple[list[str], str]:
     raise PatchError(f"{path}: not a patch: no line starts a diff")
 
 
-def _values(path: Path, header: list[str]) -> tuple[dict[str, str], str]:
+def _values(path: Path, header: list[str], of_key: re.Pattern[str]) -> tuple[dict[str, str], str]:
     values: dict[str, str] = {}
     text = []
     for number, line in enumerate(header, 1):
-        match = KEY_LINE.match(line)
+        match = of_key.match(line)
         if match is None:
             text.append(line)
             continue
@@ -185,7 +217,8 @@ def _values(path: Path, header: list[str]) -> tuple[dict[str, str], str]:
     return values, " ".join(" ".join(text).split())
 
 
-def _words(value: str) -> tuple[str, ...]:
+def words(value: str) -> tuple[str, ...]:
+    """The words of a value, which commas or blanks separate."""
     return tuple(word for word in re.split(r"[,\s]+", value) if word)
 
 
@@ -247,10 +280,15 @@ def folders(root: Path) -> list[Path]:
 
 def apply(mutant: Mutant, folder: Path) -> None:
     """Patches the copy of the project's sources in `folder`. PatchError if the patch does not apply."""
+    apply_file(mutant.path, folder)
+
+
+def apply_file(path: Path, folder: Path) -> None:
+    """Applies a patch file in `folder`, without fuzz. PatchError if it does not apply."""
     command = ["patch", "-p1", "--fuzz=0", "--force", "--no-backup-if-mismatch", "-r", "-"]
     try:
         done = subprocess.run(
-            [*command, "-d", str(folder), "-i", str(mutant.path.resolve())],
+            [*command, "-d", str(folder), "-i", str(path.resolve())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -260,8 +298,8 @@ def apply(mutant: Mutant, folder: Path) -> None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise PatchError(f"{mutant.path}: program 'patch': {error}") from error
+        raise PatchError(f"{path}: program 'patch': {error}") from error
     if done.returncode != 0:
         lines = [line for line in done.stdout.splitlines() if "FAILED" in line or "can't" in line]
         why = (lines or done.stdout.splitlines() or ["no reason given"])[0].strip()
-        raise PatchError(f"{mutant.path}: does not apply: {why}")
+        raise PatchError(f"{path}: does not apply: {why}")

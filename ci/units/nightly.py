@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from ci import matrix_file, stated
+from ci.regression import recipes
 from ci.units import catalogue
 from ci.units.catalogue import GUESTS, GUEST_MB, HOUR_S, KERNELS, PYTHON
 from ci.units.inputs import Inputs
@@ -15,6 +17,7 @@ from vm import kernel, stock
 
 ANALYZER_PARTS = 16
 MUTANT_PARTS = 16
+REGRESSION_PARTS = 12
 ORACLE_CALLS = 100_000
 ORACLE_PARTS = 5
 FUZZ_S = 3600
@@ -41,6 +44,7 @@ def nightly_units(inputs: Inputs, rounds: int) -> list[Unit]:
         *_matrix_jobs(),
         *(catalogue.lies_unit(name) for name in KERNELS[1:]),
         *_mutants(),
+        *_regressions(),
         *_oracle(),
         *_fuzzing(),
         *_soaks(rounds),
@@ -165,6 +169,23 @@ def _mutants() -> list[Unit]:
             )
             for part in range(1, MUTANT_PARTS + 1)
         ]
+    return found
+
+
+def _regressions() -> list[Unit]:
+    """All regressions on each series. ci/regressions.py keeps their results."""
+    found = []
+    for name in reversed(recipes.series()):
+        for part in range(1, REGRESSION_PARTS + 1):
+            words = ("--kernel", name, "--part", f"{part}/{REGRESSION_PARTS}")
+            unit = _run(
+                f"regressions/{name}-{part}of{REGRESSION_PARTS}",
+                (PYTHON, "-m", "ci.regressions", *words),
+                f"make regressions KERNEL={name} PART={part}/{REGRESSION_PARTS}",
+                1500,
+            )
+            more = {"cores": 2, "memory_mb": 4000, "lock": "regressions", "fresh": ("--fresh",)}
+            found.append(dataclasses.replace(unit, **more))
     return found
 
 

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import pathlib
 
 import pytest
 
-from vm import source, store, tree
+from vm import arch, source, store, tree
 from vm.errors import PmuvmError
 
 CONFIG = "CONFIG_KUNIT=y\nCONFIG_SMP=y\n# CONFIG_VT is not set\n"
@@ -56,6 +57,16 @@ def test_full_disk_is_reported_and_leaves_no_tree(tmp_path: pathlib.Path) -> Non
     with pytest.raises(PmuvmError, match=r"cannot write to .*tree: No space left on device"):
         kernel.make("bzImage")
     assert not kernel.path.exists()
+
+
+def test_tree_of_another_architecture_is_built_by_a_cross_compiler(tmp_path: pathlib.Path) -> None:
+    rule = "Image bzImage:\n\t@echo $(ARCH) $(CROSS_COMPILE) >made\n"
+    plain = of_makefile(tmp_path / "tree", rule)
+    for on, expected in ((arch.AMD64, "x86_64"), (arch.ARM64, "arm64 aarch64-linux-gnu-")):
+        kernel = dataclasses.replace(plain, on=on)
+        kernel.make(kernel.image_target)
+        assert (kernel.path / "made").read_text().strip() == expected
+    assert kernel.image == kernel.path / "arch/arm64/boot/Image"
 
 
 CONFIGURES = "tinyconfig:\n\t@echo >.config\nolddefconfig:\n\t@echo x >>count\n"
@@ -106,6 +117,17 @@ def test_only_the_latest_trees_are_cached_by_their_options(
     assert [path.is_dir() for path in (first, *others)] == [False, *[True] * len(others)]
     assert package.stem in others[0].name
     assert store.ROOT not in first.parents
+
+
+def test_tree_for_another_use_is_apart(tmp_path: pathlib.Path, package: pathlib.Path) -> None:
+    assert package.name
+    paths = set()
+    for use in ("", "regressions", ""):
+        with tree.opened(
+            "6.12", "CONFIG_A=y\n", tmp_path / "cache", tmp_path / "log", use
+        ) as kernel:
+            paths.add(kernel.path)
+    assert len(paths) == 2
 
 
 def test_locked_tree_stays_and_blocks_no_other(

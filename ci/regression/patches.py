@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the regressions: patches with a header, and the list of the bugs that have no patch."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from ci.mutation import patch
+from ci.mutation.patch import Mutant, PatchError
+
+FOLDER = Path("driver/regressions")
+WITHOUT_PATCH = "*_without_patch.toml"
+KEYS = ("Id", "Fix", "Kernels", "Targets", "Rules", "Kill", "Missed")
+NEEDED = ("Id", "Fix", "Kernels", "Targets", "Rules")
+ID = re.compile(r"^([BL]\d{3})[a-z]?$")
+SERIES = re.compile(r"^\d+\.\d+$")
+FIX = re.compile(r"^(?:([0-9a-f]{12}) )?(\S.*)$")
+NOTHING = "none"
+"""The value of Rules if no rule of the catalogue describes the bug."""
+ROOMS = ("arch/", "drivers/", "include/", "kernel/", "lib/", "mm/", "fs/", "security/")
+"""The folders of a kernel tree that a regression may change."""
+NEW_OR_REMOVED = re.compile(r"^(?:---|\+\+\+) /dev/null", re.M)
+NOT_REACHABLE = "not reachable"
+OUT_OF_SCOPE = "out of scope"
+STATUSES = (NOT_REACHABLE, OUT_OF_SCOPE)
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A patch that undoes one fix of Linux."""
+
+    id: str
+    path: Path
+    commit: str
+    """The first digits of the fix's commit id; "" if it is not known."""
+    subject: str
+    """The first line of the fix's description."""
+    kernels: tuple[str, ...]
+    targets: tuple[str, ...]
+    """The targets whose cases are tried, the cheapest first."""
+    rules: tuple[str, ...]
+    kill: tuple[str, ...]
+    missed: str
+    """The reason why the suite is known to miss it; "" if it must be caught."""
+    text: str
+    diff: str
+
+    @property
+    def bug(self) -> str:
+        """The id of the bug. Several patches may be forms of one bug."""
+        return _bug(self.id)
+
+    @property
+    def content(self) -> str:
+        """All that decides about a result. The descriptions and the expected miss do not."""
+        return "\n".join([repr((self.targets, self.rules, self.kill)), self.diff])
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of the kernel tree that it changes."""
+        return patch.touched_by(self.diff)
+
+    @property
+    def changes_headers(self) -> bool:
+        """Whether a module must be built with it, since it changes a header that modules may include."""
+        return any("include/" in name for name in self.files)
+
+    def on(self, target: str) -> Mutant:
+        """The regression as a mutant of which one target's cases are tried."""
+        return Mutant(
+            id=self.id,
+            path=self.path,
+            failure_class="",
+            rules=self.rules,
+            after="",
+            kernels=self.kernels,
+            kill=self.kill,
+            text=self.text,
+            remarks=(),
+            target=target,
+            diff=self.diff,
+        )
+
+
+@dataclass(frozen=True)
+class Unplanted:
+    """A bug of the list that has no patch."""
+
+    id: str
+    status: str
+    reason: str
+
+
+def read(path: Path) -> Regression:
+    """Reads a patch file. PatchError if it has no regression, or its header is malformed."""
+    values, text, diff = patch.read_parts(path, KEYS)
+    for key in NEEDED:
+        if key not in values:
+            raise PatchError(f"{path}: {key}: is missing")
+    name = values["Id"]
+    if not ID.match(name) or not path.name.startswith(f"{name}-"):
+        raise PatchError(
+            f"{path}: Id: '{name}' is not like B001 or L001, or not how the file begins"
+        )
+    fix = FIX.match(values["Fix"])
+    assert fix is not None  # A value is never empty.
+    kernels = patch.words(values["Kernels"])
+    for series in kernels:
+        if not SERIES.match(series):
+            raise PatchError(f"{path}: Kernels: '{series}' is not like 6.12")
+    none = values["Rules"] == NOTHING
+    _check_files(path, diff)
+    return Regression(
+        id=name,
+        path=path,
+        commit=fix[1] or "",
+        subject=fix[2],
+        kernels=kernels,
+        targets=patch.words(values["Targets"]),
+        rules=() if none else patch.rule_ids(path, values["Rules"]),
+        kill=patch.results_that_kill(path, values),
+        missed=values.get("Missed", ""),
+        text=text,
+        diff=diff,
+    )
+
+
+def _check_files(path: Path, diff: str) -> None:
+    if NEW_OR_REMOVED.search(diff):
+        raise PatchError(f"{path}: adds or removes a file; a regression changes existing ones")
+    for name in patch.touched_by(diff):
+        if not name.startswith(ROOMS) or ".." in name.split("/"):
+            raise PatchError(f"{path}: changes {name}, which is in none of {', '.join(ROOMS)}")
+
+
+def collect(*folders: Path) -> tuple[list[Regression], list[PatchError]]:
+    """The regressions in folders and below them, by id, and the errors of the patches that have none."""
+    found: list[Regression] = []
+    errors: list[PatchError] = []
+    owners: dict[tuple[str, str], Path] = {}
+    changes: dict[tuple[str, str], Path] = {}
+    paths = {path for folder in folders for path in folder.rglob("*.patch")}
+    for path in sorted(paths, key=lambda path: (path.name, path)):
+        try:
+            one = read(path)
+            for series in one.kernels:
+                other = owners.setdefault((one.id, series), path)
+                if other != path:
+                    raise PatchError(f"{path}: Id {one.id} on {series} is also {other.name}")
+                other = changes.setdefault((one.diff, series), path)
+                if other != path:
+                    raise PatchError(f"{path}: {other.name} has the same change on {series}")
+        except PatchError as error:
+            errors.append(error)
+            continue
+        found.append(one)
+    return found, errors
+
+
+def unplanted(folder: Path) -> tuple[list[Unplanted], list[str]]:
+    """The bugs without a patch, by id, and the errors of the lists."""
+    found: list[Unplanted] = []
+    errors: list[str] = []
+    for path in sorted(folder.glob(WITHOUT_PATCH)):
+        try:
+            tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            errors.append(f"{path.name}: {error}")
+            continue
+        for entry in tables.get("bug", []):
+            wrong = _error_of(entry)
+            if wrong:
+                errors.append(f"{path.name}: {wrong}: {entry}")
+            else:
+                found.append(Unplanted(entry["id"], entry["status"], entry["reason"]))
+        for key in tables.keys() - {"bug"}:
+            errors.append(f"{path.name}: unknown key '{key}'")
+    return sorted(found, key=lambda bug: bug.id), errors
+
+
+def _error_of(entry: dict[str, object]) -> str:
+    if set(entry) != {"id", "status", "reason"} or not all(
+        isinstance(value, str) and value.strip() for value in entry.values()
+    ):
+        return "an entry needs an id, a status and a reason"
+    if not ID.match(str(entry["id"])):
+        return "the id is not like B001"
+    return "" if entry["status"] in STATUSES else f"the status must be one of {', '.join(STATUSES)}"
+
+
+def _bug(name: str) -> str:
+    match = ID.match(name)
+    return match[1] if match else name
