@@ -25,7 +25,7 @@ TAKER = """
 int main(void)
 {
   struct sched_param urgent = {.sched_priority = 50};
-  struct itimerspec often = {{.tv_nsec = 50000}, {.tv_nsec = 50000}};
+  struct itimerspec often = {{.tv_nsec = 200000}, {.tv_nsec = 200000}};
   unsigned long long times;
   int timer = timerfd_create(CLOCK_MONOTONIC, 0);
   if (sched_setscheduler(0, SCHED_FIFO, &urgent) != 0) return 1;
