@@ -351,7 +351,7 @@ def test_first_failing_rule_that_the_patch_names_is_reported(tmp_path: Path) -> 
     ("words", "said"),
     [
         (["--folder", "/no/such/folder"], "no folder /no/such/folder"),
-        (["--kernel", "5.4"], "unknown kernel '5.4' (known: 6.1, 6.12)"),
+        (["--kernel", "5.4"], "unknown kernel '5.4' (known: 6.1, 6.12, 7.2)"),
         (["--own", "--write"], "--write needs the results of all cases"),
     ],
 )
