@@ -77,11 +77,15 @@ CaseResult Executor::Run(const CaseInfo& info, double deadline_s, const std::str
   // Repeats a disturbed run whatever its result is, so that PASS and FAIL are treated the same. A
   // CRASH stands, because the kernel reported it.
   while (result.preempted && result.result != Result::kCrash && result.runs < kRuns) {
-    CaseResult next = Once(info, deadline_s - result.duration_s, lie);
-    next.runs = result.runs + 1;
-    next.duration_s += result.duration_s;
-    if (next.result == Result::kTimeout) break;
-    result = next;
+    const CaseResult next = Once(info, deadline_s - result.duration_s, lie);
+    const int runs = result.runs + 1;
+    const double duration_s = result.duration_s + next.duration_s;
+    // A repeat that runs out of time is no evidence: the result before it stands.
+    const bool timed_out = next.result == Result::kTimeout;
+    if (!timed_out) result = next;
+    result.runs = runs;
+    result.duration_s = duration_s;
+    if (timed_out) break;
   }
   return result;
 }
