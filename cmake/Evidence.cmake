@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Generates evidence.json next to `pmuconf`: the tests outside the suite with the rules that they verify, the mutants and
-# other seeded bugs, and the findings, for `pmuconf explain`.
+# other seeded bugs, the regressions that were caught, and the findings, for `pmuconf explain`.
 file(GLOB_RECURSE evidence_sources CONFIGURE_DEPENDS
   "${CMAKE_CURRENT_SOURCE_DIR}/untested.toml"
   "${CMAKE_CURRENT_SOURCE_DIR}/rules/*.toml"
@@ -10,6 +10,8 @@ file(GLOB_RECURSE evidence_sources CONFIGURE_DEPENDS
   "${CMAKE_SOURCE_DIR}/conformance/mutants/*.patch"
   "${CMAKE_SOURCE_DIR}/oracle/mutants/*.patch"
   "${CMAKE_SOURCE_DIR}/driver/mutants/exempt_rules.toml"
+  "${CMAKE_SOURCE_DIR}/driver/regressions/*.patch"
+  "${CMAKE_SOURCE_DIR}/driver/regressions/verdicts.toml"
   "${CMAKE_SOURCE_DIR}/fuzz/tests/seeded_faults.toml"
   "${CMAKE_SOURCE_DIR}/kunit/*.c"
   "${CMAKE_SOURCE_DIR}/conformance/selftest/*_test.py"
@@ -33,6 +35,8 @@ add_custom_command(
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/generate.py"
     "${CMAKE_SOURCE_DIR}/ci/mutation/exempt_rules.py"
     "${CMAKE_SOURCE_DIR}/ci/mutation/patch.py"
+    "${CMAKE_SOURCE_DIR}/ci/regression/patches.py"
+    "${CMAKE_SOURCE_DIR}/ci/regression/verdicts.py"
   WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
   COMMENT "Listing the evidence for each rule"
   VERBATIM)

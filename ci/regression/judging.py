@@ -85,7 +85,8 @@ class Judge:
         self._counting.print_line(f"building the kernel {recipes.kernel_name(series, on)}")
 
         def record(done: Verdict, files: dict[str, str]) -> None:
-            if not self._request.own_only:
+            # Without the other cases, a catch is a result, but a miss is none.
+            if done.result == CAUGHT or not self._request.own_only:
                 passes.record(done, on, self._request.goal, files)
             unit = passes.unit_of(done.regression, series, on)
             good = done.result == CAUGHT

@@ -300,10 +300,17 @@ def test_result_with_the_same_inputs_is_not_tried_again(
     assert not judged(tmp_path, one, fresh=True).recorded
 
 
-def test_trial_of_named_rules_alone_is_not_recorded(tmp_path: Path, suite_of: FakeBench) -> None:
-    done = judged(tmp_path, regression(tmp_path), own=True)
+def test_miss_by_the_cases_of_the_named_rules_is_not_recorded(
+    tmp_path: Path, suite_of: FakeBench
+) -> None:
+    one = regression(tmp_path)
+    done = judged(tmp_path, one, own=True)
     assert (done.result, done.tried) == (MISSED, 4)
-    assert not judged(tmp_path, regression(tmp_path)).recorded and suite_of.ran
+    suite_of.results["A.Two"] = "FAIL"
+    again = judged(tmp_path, one, own=True)
+    assert (again.result, again.recorded) == (CAUGHT, False)
+    # A catch does not depend on the other cases.
+    assert judged(tmp_path, one).recorded
 
 
 def test_failure_must_repeat_itself() -> None:

@@ -100,6 +100,7 @@ void AddFaults(const Json& facts, Page* page) {
     // The longer names would not fit into the column.
     const std::string label = kind == "seeded fault"  ? "fault"
                               : kind == "false claim" ? "claim"
+                              : kind == "regression"  ? "real bug"
                                                       : kind;
     page->Fact(label, FaultLine(fault));
   }

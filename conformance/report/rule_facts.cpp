@@ -15,8 +15,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kNamed = 4;
 constexpr const char* kStates[] = {"seen", "claimed", "reason", "none"};
+constexpr const char* kRegression = "regression";
 // In the order of the summary.
-constexpr const char* kKinds[] = {"mutant", "lie", "false claim", "seeded fault"};
+constexpr const char* kKinds[] = {"mutant", kRegression, "lie", "false claim", "seeded fault"};
 
 std::string_view ToString(RuleStatus status) {
   switch (status) {
@@ -76,6 +77,16 @@ Json Row(const Fault& fault) {
           {"observers", fault.observers}, {"seen", Json::array()}};
 }
 
+// The results of a regression. Its entry exists only because cases caught it.
+Json Caught(const Fault& regression) {
+  Json rows = Json::array();
+  const std::string test = regression.cases.empty() ? "" : regression.cases.front();
+  for (const std::string& kernel : regression.kernels) {
+    rows.push_back(Row(SeenFault{.observer = "cases", .test = test, .kernel = kernel}));
+  }
+  return rows;
+}
+
 // The faults that name the rule or were seen to fail it, the latter first.
 Json FaultsOf(std::string_view rule, const FactSources& sources) {
   std::map<std::pair<std::string, std::string>, Json> seen;
@@ -92,7 +103,10 @@ Json FaultsOf(std::string_view rule, const FactSources& sources) {
       proven.back()["seen"] = it->second;
       seen.erase(it);
     } else if (Names(fault, rule, sources)) {
-      claimed.push_back(Row(fault));
+      const bool caught = fault.kind == kRegression;
+      Json& list = caught ? proven : claimed;
+      list.push_back(Row(fault));
+      if (caught) list.back()["seen"] = Caught(fault);
     }
   }
   for (const auto& [key, rows] : seen) {  // The file of the fault no longer exists.

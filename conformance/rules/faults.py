@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the seeded bugs that show that a rule can fail: mutants, false claims, lies, and seeded faults of harnesses."""
+"""Find the bugs that show that a rule can fail: mutants, false claims, lies, seeded faults of harnesses, and real bugs of
+Linux."""
 
 from __future__ import annotations
 
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ci.mutation import exempt_rules, patch
+from ci.regression import patches, verdicts
+from ci.regression.verdict import CAUGHT
 from conformance.rules.evidence import pytest_tests
 
 MUTANTS = ("driver/mutants", "conformance/mutants", "oracle/mutants")
@@ -33,7 +36,7 @@ class Fault:
     """A bug on purpose. Its header or table claims that tests of `rules` fail because of it."""
 
     kind: str
-    """"mutant", "false claim", "lie" or "seeded fault"."""
+    """"mutant", "false claim", "lie", "seeded fault" or "regression"."""
     id: str
     text: str
     file: str
@@ -137,9 +140,39 @@ def seeded_faults(table: str, test: str) -> list[Fault]:
     ]
 
 
+def regressions(root: Path) -> list[Fault]:
+    """The real bugs of Linux that a case caught when they were last tried, in the order of their ids."""
+    folder = root / patches.FOLDER
+    if not folder.is_dir():
+        return []
+    try:
+        stored = verdicts.read(folder)
+    except verdicts.VerdictsError as error:
+        raise FaultsError(f"{patches.FOLDER}/{error}") from error
+    known, errors = patches.collect(folder)
+    if errors:
+        raise FaultsError(str(errors[0]))
+    found: dict[str, Fault] = {}
+    for one in known:
+        caught = [v for (name, _), v in stored.items() if name == one.id and v.result == CAUGHT]
+        if not caught:
+            continue
+        found[one.id] = Fault(
+            "regression",
+            one.id,
+            f"{one.text} (fixed by: {one.subject})",
+            str(one.path.relative_to(root)),
+            tuple(dict.fromkeys(v.rule for v in caught)),
+            tuple(dict.fromkeys(v.case for v in caught)),
+            caught[0].target,
+            tuple(v.kernel for v in caught),
+        )
+    return [found[name] for name in sorted(found)]
+
+
 def read_all(root: Path) -> list[Fault]:
     """All faults of the checkout. FaultsError names the file that has an error."""
-    found = [*mutants(root), *lies(root / LIES, root)]
+    found = [*mutants(root), *lies(root / LIES, root), *regressions(root)]
     claims, table, test = (root / n for n in (FALSE_CLAIMS, SEEDED_FAULTS, SEEDED_FAULTS_TEST))
     if claims.exists():
         found += false_claims(claims.read_text("utf-8"), FALSE_CLAIMS)

@@ -37,8 +37,9 @@ def pmuconf(*words: str, program: pathlib.Path = BINARY) -> subprocess.Completed
 @pytest.fixture(name="evidence")
 def fixture_evidence(tmp_path: pathlib.Path) -> str:
     """This checkout's evidence.json, with results that do not depend on earlier runs: mutant M01-1 was seen to fail
-    CNT-007, and its case passed on refpmu."""
+    CNT-007, and its case passed on refpmu. No regression was caught."""
     document = json.loads(EVIDENCE.read_text("utf-8")) | {"results": "runs"}
+    document["faults"] = [row for row in document["faults"] if row["kind"] != "regression"]
     (tmp_path / "evidence.json").write_text(json.dumps(document), "utf-8")
     (tmp_path / "runs" / "mutants").mkdir(parents=True)
     row = {"mutant": "M01-1", "observer": "cases", "test": "Counting.X", "kernel": "6.12"}
@@ -74,6 +75,19 @@ def test_rule_with_mutants_names_those_that_were_seen(evidence: str) -> None:
         "  (seen: Counting.X on 6.12)"
     )
     assert lines_of("CNT-007", evidence, "judged:") == ["judged:   PASSED on refpmu (6.12)"]
+
+
+def test_rule_that_caught_a_real_bug_names_it(evidence: str) -> None:
+    document = json.loads(pathlib.Path(evidence).read_text("utf-8"))
+    bug: dict[str, Any] = {"kind": "regression", "id": "B001", "text": "A count is lost."}
+    bug |= {"file": "x.patch"}
+    bug |= {"rules": ["CTX-013"], "cases": ["Context.Y"], "target": "intel", "observers": []}
+    document["faults"].append(bug | {"kernels": ["6.1", "6.12"]})
+    pathlib.Path(evidence).write_text(json.dumps(document), "utf-8")
+    assert lines_of("CTX-013", evidence, "can fail:", "real bug:") == [
+        "can fail: failed by 1 regression (B001)",
+        "real bug: B001 on intel: A count is lost." "  (seen: Context.Y on 6.1, Context.Y on 6.12)",
+    ]
 
 
 def test_rule_without_mutants_has_the_reason(evidence: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""evidence.json has the mutants, lies, false claims and seeded faults, and the findings, with their rules."""
+"""evidence.json has the mutants, lies, false claims, seeded faults, caught regressions and findings, with their rules."""
 
 from __future__ import annotations
 
@@ -29,6 +29,35 @@ twice.
 @@ -1 +1 @@
 -a
 +b
+"""
+REGRESSION = """Id: B001
+Fix: 123456789abc perf: Count once
+Kernels: 6.12, 6.1
+Targets: software
+Rules: CNT-007
+
+The core counts
+twice.
+
+--- a/kernel/events/core.c
++++ b/kernel/events/core.c
+@@ -1 +1 @@
+-a
++b
+"""
+VERDICTS = """
+[[verdict]]
+id = "B001"
+kernel = "6.1"
+result = "missed"
+
+[[verdict]]
+id = "B001"
+kernel = "6.12"
+result = "caught"
+rule = "CNT-008"
+case = "Counting.IsExact"
+target = "software"
 """
 CLAIMS = """
 CLAIMS = (
@@ -107,6 +136,32 @@ def test_lie_has_its_rules(tmp_path: Path) -> None:
     with pytest.raises(FaultsError, match="lies/data/open.toml: KeyError"):
         faults.lies(tmp_path / "lies", tmp_path)
     assert not faults.lies(tmp_path / "nothing", tmp_path)
+
+
+def test_regression_has_the_rule_and_the_case_that_caught_it(tmp_path: Path) -> None:
+    folder = tmp_path / "driver/regressions"
+    write(folder / "core/B001-counts-twice.patch", REGRESSION)
+    assert not faults.regressions(tmp_path)  # It was never tried.
+    write(folder / "verdicts.toml", VERDICTS)
+    assert faults.regressions(tmp_path) == [
+        Fault(
+            "regression",
+            "B001",
+            "The core counts twice. (fixed by: perf: Count once)",
+            "driver/regressions/core/B001-counts-twice.patch",
+            ("CNT-008",),
+            ("Counting.IsExact",),
+            "software",
+            ("6.12",),
+        )
+    ]
+    assert not faults.regressions(tmp_path / "nothing")
+
+
+def test_malformed_verdict_of_a_regression_is_an_error_with_its_file(tmp_path: Path) -> None:
+    write(tmp_path / "driver/regressions/verdicts.toml", '[[verdict]]\nid = "B001"\n')
+    with pytest.raises(FaultsError, match="driver/regressions/verdicts.toml: an entry needs"):
+        faults.regressions(tmp_path)
 
 
 def test_seeded_fault_in_a_decision_of_the_driver_has_the_rules_of_its_test() -> None:
