@@ -21,12 +21,12 @@ namespace pmuconf {
 
 // A test of a rule failed because of a fault.
 struct SeenFault {
-  std::string rule;
-  std::string kind;  // as in Fault
-  std::string id;
-  std::string observer;  // "cases" or "suite", "kunit", "unit", "fuzz"
-  std::string test;
-  std::string kernel;
+  std::string rule = {};
+  std::string kind = {};  // as in Fault
+  std::string id = {};
+  std::string observer = {};  // "cases" or "suite", "kunit", "unit", "fuzz"
+  std::string test = {};
+  std::string kernel = {};
 
   bool operator==(const SeenFault&) const = default;
 };
