@@ -21,7 +21,7 @@ from typing import NoReturn
 from ci import driver_page, judged, matrix_file, timed_commands
 from ci.matrix_file import PYTHON, ROOT, Exclusion, Job, Matrix, MatrixError, matches
 from ci.soak import positive_number
-from vm import arch
+from vm import arch, page
 from vm.errors import PmuvmError
 
 OUT = ROOT / "build" / "matrix"
@@ -217,20 +217,36 @@ def write(outcomes: Sequence[Outcome], exclusions: Iterable[tuple[Exclusion, int
     }
     document = {"totals": totals, "cases": [outcome.row() for outcome in outcomes]}
     _replace(OUT / "results.json", json.dumps(document, indent=1))
-    page = ["# The matrix", "", *markdown(table(outcomes)), ""]
+    lines = ["# The matrix", "", *markdown(table(outcomes)), ""]
     for outcome in outcomes:
         if outcome.why:
-            page += [
+            lines += [
                 f"- {outcome.job.name}: {outcome.why}",
                 f"  repro: `{outcome.job.repro_command()}`",
             ]
-    page += ["", "Not run:", ""]
-    page += [f"- {count} places: {exclusion.reason}" for exclusion, count in exclusions]
-    _replace(OUT / "matrix.md", "\n".join(page))
-    # The folder of a job without totals may have the reports of an earlier run.
-    reports = [folder(outcome.job) / "results.json" for outcome in outcomes if outcome.totals]
+    lines += ["", "Not run:", ""]
+    lines += [f"- {count} places: {exclusion.reason}" for exclusion, count in exclusions]
+    _replace(OUT / "matrix.md", "\n".join(lines))
+    reports = reports_of(outcomes)
     _replace(OUT / "rules.md", driver_page.page_of_reports(reports, OUT))
     judged.add(judged.of_files(reports), OUT.parent / judged.NAME)
+
+
+def reports_of(outcomes: Iterable[Outcome]) -> list[Path]:
+    """The results of the jobs that have some. The folder of another job may have the results of an earlier run."""
+    return [folder(outcome.job) / "results.json" for outcome in outcomes if outcome.totals]
+
+
+def write_page(outcomes: Iterable[Outcome]) -> None:
+    """Writes the page for a browser, in which each job is a column. An error is only a line."""
+    reports = reports_of(outcomes)
+    if not reports:
+        return
+    try:
+        page.write(reports, OUT / page.NAME)
+        print(f"page of all runs: {OUT / page.NAME}")
+    except PmuvmError as error:
+        print(f"matrix: no page: {error}", file=sys.stderr)
 
 
 def _replace(path: Path, text: str) -> None:
@@ -329,6 +345,7 @@ def main(arguments: Sequence[str]) -> int:
     print(f"{good} of {len(outcomes)} jobs have the expected result; {OUT / 'matrix.md'}", end="")
     print(f" lists them, and the reasons for {left} excluded combinations")
     print(f"rules that each driver passed: {OUT / 'rules.md'}")
+    write_page(outcomes)
     return 0 if good == len(outcomes) else 1
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: kernels, fetch, module, run, probe, compare, exec."""
+"""The command line: kernels, fetch, module, run, probe, compare, page, exec."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from . import (
     layers,
     module,
     once,
+    page,
     runs,
     stock,
     store,
@@ -140,6 +141,11 @@ def parser() -> argparse.ArgumentParser:
     compare.add_argument("other", type=pathlib.Path)
     compare.set_defaults(command=_compare)
 
+    shown = commands.add_parser("page", help="show runs in an HTML file, each as a column")
+    shown.add_argument("runs", nargs="+", type=pathlib.Path, help="results.json, or its folder")
+    shown.add_argument("--out", type=pathlib.Path, default=pathlib.Path(page.NAME))
+    shown.set_defaults(command=_page)
+
     program = commands.add_parser("exec", help="run one program in a guest")
     _kernel_options(program)
     MachineOptions.add_arguments(program)
@@ -233,8 +239,18 @@ def _run(options: argparse.Namespace) -> int:
     if target == ALL and given.others.names:
         raise PmuvmError(f"LAYERS joins the layers of one target: it does not go with TARGET={ALL}")
     if target != ALL:
-        return runs.run_target(given)
-    return runs.run_all_targets(given, [options.kernel] if options.kernel else kernel.known())
+        status = runs.run_target(given)
+    else:
+        kernels = [options.kernel] if options.kernel else kernel.known()
+        status = runs.run_all_targets(given, kernels)
+    page.of_run(given.out)
+    return status
+
+
+def _page(options: argparse.Namespace) -> int:
+    page.write(options.runs, options.out)
+    print(options.out)
+    return 0
 
 
 def _compare(options: argparse.Namespace) -> int:

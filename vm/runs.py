@@ -37,6 +37,7 @@ from .progress import Progress
 
 PRODUCTS = (
     *("stream.jsonl", "console.log", "results.json", "results.ktap", "junit.xml", "watch.log"),
+    "index.html",
     *layers.PRODUCTS,
 )
 PASSED_BYTES = 512 << 10

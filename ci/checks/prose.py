@@ -9,7 +9,6 @@ import collections
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -17,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ci import npm
 from ci.checks.passages import Passage, passages
 from ci.units.inputs import Inputs
 from vm import store
@@ -25,14 +25,10 @@ from vm.errors import PmuvmError
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 TOOL = ROOT / "ci" / "prose"
-MANIFEST = ("package.json", "package-lock.json")
 STYLE = "docs/style.md"
 SECTION = re.compile(r"^## Terms to use\n(.*?)(?=^## |\Z)", re.M | re.S)
 ROW = re.compile(r"^\| *([^|]+?) *\| *([^|]+?) *\|$", re.M)
 QUALIFIER = re.compile(r"\s*\(.*?\)")
-CAUSE = re.compile(r"^npm (?:error|ERR!) code (\w+)", re.M)
-NETWORK = {"ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH"}
-INSTALL_S = 300
 LINT_S = 120
 
 
@@ -96,50 +92,9 @@ def words(page: str, table: str) -> list[dict[str, str]]:
     return found
 
 
-def program(name: str) -> str:
-    """The path of node or npm."""
-    path = shutil.which(name)
-    if path is None:
-        raise PmuvmError(f"no program {name}, which the prose linter needs: run ci/install-deps")
-    return path
-
-
 def modules(tool: Path = TOOL) -> Path:
-    """The folder with the packages of package-lock.json. Installs it if it is missing."""
-    parts = [(tool / name).read_bytes() for name in MANIFEST]
-    final = store.cache() / "npm" / store.digest(parts)
-    if not final.is_dir():
-        with store.locked(final.with_name(f"{final.name}.lock")):
-            if not final.is_dir():
-                with store.new_folder(final) as folder:
-                    install(tool, folder)
-    return final / "node_modules"
-
-
-def install(tool: Path, folder: Path) -> None:
-    """Runs npm ci in `folder`."""
-    for name in MANIFEST:
-        shutil.copy(tool / name, folder / name)
-    command = [program("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-    command += ["--fetch-retries=1", "--fetch-timeout=30000"]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=INSTALL_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise PmuvmError(f"npm ci did not end within {INSTALL_S} s") from error
-    if done.returncode != 0:
-        code = CAUSE.search(done.stderr)
-        cause = f"code {code[1]}" if code else f"status {done.returncode}"
-        if code and code[1] in NETWORK:
-            cause = f"npm cannot reach its registry (code {code[1]})"
-        raise PmuvmError(f"npm ci of ci/prose failed: {cause}")
+    """The folder with the linter's npm packages. Installs it if it is missing."""
+    return npm.modules(tool)
 
 
 def lint(found: Iterable[Passage], page: str) -> list[Finding]:
@@ -160,7 +115,7 @@ def lint(found: Iterable[Passage], page: str) -> list[Finding]:
     }
     try:
         done = subprocess.run(
-            [program("node"), str(TOOL / "lint.js")],
+            [npm.program("node"), str(TOOL / "lint.js")],
             env={**os.environ, "NODE_PATH": str(modules())},
             input=json.dumps(request),
             capture_output=True,

@@ -433,7 +433,7 @@ def test_packages_are_installed_once_for_each_lock_file(npm: Path, tmp_path: Pat
 def test_a_failed_installation_is_one_line_and_leaves_nothing(
     npm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, message: str
 ) -> None:
-    monkeypatch.setattr(prose, "INSTALL_S", 0.2 if "sleep" in script else 30)
+    monkeypatch.setattr("ci.npm.INSTALL_S", 0.2 if "sleep" in script else 30)
     npm.write_text(f"#!/bin/sh\n{script}\n")
     with pytest.raises(PmuvmError, match=message) as error:
         prose.modules()

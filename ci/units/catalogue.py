@@ -127,10 +127,19 @@ def builds() -> list[Unit]:
             default_s=1,
             build=True,
         ),
+        Unit(
+            AXE,
+            ((PYTHON, "-m", "ci.npm", "results/browser"),),
+            400,
+            f"{PYTHON} -m ci.npm results/browser",
+            default_s=1,
+            build=True,
+        ),
     ]
 
 
 PROSE = "build/prose"
+AXE = "build/axe"
 GUESTS = ("build/guest", *(f"build/module-{name}" for name in KERNELS))
 
 
@@ -236,6 +245,7 @@ def pytest_units(inputs: Inputs, night: bool = False) -> list[Unit]:
                     *GUESTS,
                     *(("build/fuzz",) if name.startswith("fuzz/") else ()),
                     *((PROSE,) if name == "ci/tests/prose_test.py" else ()),
+                    *((AXE,) if name.startswith("results/") else ()),
                 ),
                 reads=(*PYTEST_READS, *(stated or ())),
                 traced=stated is None,

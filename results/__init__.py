@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results of runs for people: a page of one file."""

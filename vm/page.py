@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of results for a browser. The package `results` of the checkout writes them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import store
+from .errors import PmuvmError
+
+NAME = "index.html"
+DEADLINE_S = 120
+
+
+def write(runs: Sequence[Path], out: Path) -> None:
+    """Writes a page of files results.json, or of folders that have one. Several runs are columns."""
+    words = [
+        sys.executable,
+        "-m",
+        "results",
+        "page",
+        *map(_absolute, runs),
+        "--out",
+        _absolute(out),
+    ]
+    try:
+        done = subprocess.run(
+            words,
+            cwd=store.ROOT,
+            env={**os.environ, "PYTHONPATH": str(store.ROOT)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise PmuvmError(f"{out}: the page did not end within {DEADLINE_S} s") from error
+    if done.returncode != 0:
+        last = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
+        raise PmuvmError(last[0].removeprefix("results: "))
+
+
+def of_run(folder: Path) -> None:
+    """Writes the page of a run, or of several runs whose folders are in `folder`. A run has its verdict without a page,
+    so an error is only a line."""
+    runs = [path.parent for path in sorted(folder.glob("*/results.json"))]
+    if (folder / "results.json").is_file():
+        runs = [folder]
+    if not runs:
+        return
+    try:
+        write(runs, folder / NAME)
+        print(f"page: {folder / NAME}", file=sys.stderr)
+    except PmuvmError as error:
+        print(f"pmuvm: no page: {error}", file=sys.stderr)
+
+
+def _absolute(path: Path) -> str:
+    return str(path.absolute())
