@@ -22,6 +22,7 @@ const RESULTS = {
 const ORDER = Object.keys(RESULTS);
 const ABSENT = ["off", " ", "not in this run"];
 const BAD = new Set(["CRASH", "FAIL", "TIMEOUT", "UNEXPECTED_PASS", "BROKEN", "NOT_RUN"]);
+const TEXT_COLUMNS = 20;  // with more runs, a row of the map has no room for the rule's text
 const [RESULT, SECONDS, MESSAGE, REPRO, REASON] = [0, 1, 2, 3, 4];
 
 // Creates an element. `children`: elements and strings; a false value is left out.
@@ -157,11 +158,12 @@ function areaOf(name, rules) {
       cell.textContent = sign;
       row.append(cell);
     }
+    if (data.runs.length <= TEXT_COLUMNS) row.append(make("td", { class: "text" }, rule.text));
     rows.set(rule.id, row);
     body.append(row);
   }
   const heads = data.runs.map((run, i) => make("th", { scope: "col", title: run.place }, `${i + 1}`));
-  const head = make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "rule"), ...heads));
+  const head = make("thead", {}, make("tr", {}, make("th", { scope: "col", class: "left" }, "rule"), ...heads));
   area.append(make("table", { class: "matrix" }, head, body));
   return area;
 }
