@@ -29,6 +29,7 @@ from ci.units.readers import Readers
 from ci.units.runner import Runner
 from ci.units.schedule import Machine, Schedule, quickest, urgency
 from ci.units.unit import OUT, Outcome, Unit
+from vm import page
 from vm.errors import PmuvmError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -189,9 +190,19 @@ def main() -> int:
     except KeyboardInterrupt:
         print(f"\ncheck: interrupted; the next {title} runs only the remaining units")
         return 130
+    if nights:
+        keep_history(units)
     if nights and nights.end_if_whole(known):
         print("the nightly run is complete; the next one starts from the beginning")
     return status
+
+
+def keep_history(units: Sequence[Unit]) -> None:
+    """Adds the results of the suite on targets to the history."""
+    reports = [unit.report for unit in units if unit.name.startswith(("run/", "matrix/"))]
+    found = [str(report) for report in reports if report is not None and report.is_file()]
+    if found and page.history(["add", *found]) != 0:
+        print("check: the history lacks these runs", file=sys.stderr)
 
 
 def interrupt(_number: int, _frame: object) -> NoReturn:

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: page."""
+"""The command line: page, history."""
 
 from __future__ import annotations
 
 import argparse
+import platform
 import sys
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from results import document, page
+from results import document, history, page, reports
 from results.errors import ResultsError
 from vm.errors import PmuvmError
 
@@ -29,12 +31,67 @@ def main(argv: Sequence[str]) -> int:
     shown.add_argument("runs", nargs="+", type=Path, help="results.json, or its folder")
     shown.add_argument("--out", type=Path, required=True, help="the HTML file")
     shown.set_defaults(command=_page)
+    _history_commands(commands)
     options = parser.parse_args(argv)
     try:
         return int(options.command(options))
     except (ResultsError, PmuvmError) as error:
         print(f"results: {error}", file=sys.stderr)
         return 2
+
+
+def _history_commands(commands: Any) -> None:
+    kept = commands.add_parser("history", help="keep the results of runs, and compare commits")
+    actions = kept.add_subparsers(required=True, metavar="ACTION")
+    add = actions.add_parser("add", help="add runs")
+    add.add_argument("runs", nargs="+", type=Path, help="results.json, or its folder")
+    add.add_argument("--commit", help="default: that of this checkout")
+    add.add_argument("--machine", default=platform.node(), help="default: the name of this host")
+    add.set_defaults(command=_add)
+    show = actions.add_parser("show", help="list the runs, the newest last")
+    show.add_argument("--target", default="*", metavar="GLOB")
+    show.add_argument("--kernel", default="*", metavar="GLOB")
+    show.add_argument("--last", type=int, default=50, metavar="N", help="at most N runs (50)")
+    show.set_defaults(command=_show)
+    diff = actions.add_parser("diff", help="the rules whose results differ between two commits")
+    diff.add_argument("old", nargs="?", help="default: the commit before the last one")
+    diff.add_argument("new", nargs="?", help="default: the last commit")
+    diff.set_defaults(command=_diff)
+    for action in (add, show, diff):
+        action.add_argument("--file", type=Path, default=history.default_file())
+
+
+def _add(options: argparse.Namespace) -> int:
+    found = document.read_all(options.runs)
+    commit = options.commit or reports.commit_of_checkout()
+    with history.opened(options.file, create=True) as database:
+        for run in found:
+            number = history.add(database, run, commit, options.machine)
+            print(f"{run.path}: {'already there' if number is None else f'run {number}'}")
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    with history.opened(options.file) as database:
+        found = [
+            run
+            for run in history.runs(database)
+            if fnmatchcase(run.cell.target, options.target)
+            and fnmatchcase(run.cell.kernel, options.kernel)
+        ]
+    for line in reports.table_of_runs(found[-options.last :] if options.last > 0 else []):
+        print(line)
+    return 0
+
+
+def _diff(options: argparse.Namespace) -> int:
+    """Status 1: a rule newly fails."""
+    with history.opened(options.file) as database:
+        old, new = reports.two_commits(database, options.old, options.new)
+        found = history.diff(database, old, new)
+    for line in reports.lines_of_changes(old, new, found):
+        print(line)
+    return 1 if any(changes.failing for changes in found) else 0
 
 
 def _page(options: argparse.Namespace) -> int:

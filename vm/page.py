@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of results for a browser. The package `results` of the checkout writes them."""
+"""Pages and history of results. The package `results` of the checkout does the work."""
 
 from __future__ import annotations
 
@@ -13,25 +13,17 @@ from . import store
 from .errors import PmuvmError
 
 NAME = "index.html"
+PROGRAM = (sys.executable, "-m", "results")
 DEADLINE_S = 120
 
 
 def write(runs: Sequence[Path], out: Path) -> None:
     """Writes a page of files results.json, or of folders that have one. Several runs are columns."""
-    words = [
-        sys.executable,
-        "-m",
-        "results",
-        "page",
-        *map(_absolute, runs),
-        "--out",
-        _absolute(out),
-    ]
+    words = ["page", *map(_absolute, runs), "--out", _absolute(out)]
     try:
         done = subprocess.run(
-            words,
-            cwd=store.ROOT,
-            env={**os.environ, "PYTHONPATH": str(store.ROOT)},
+            [*PROGRAM, *words],
+            env=_environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -43,6 +35,12 @@ def write(runs: Sequence[Path], out: Path) -> None:
     if done.returncode != 0:
         last = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
         raise PmuvmError(last[0].removeprefix("results: "))
+
+
+def history(words: Sequence[str]) -> int:
+    """Runs a command of the history, and returns its exit status."""
+    command = [*PROGRAM, "history", *words]
+    return subprocess.run(command, env=_environment(), check=False).returncode
 
 
 def of_run(folder: Path) -> None:
@@ -58,6 +56,10 @@ def of_run(folder: Path) -> None:
         print(f"page: {folder / NAME}", file=sys.stderr)
     except PmuvmError as error:
         print(f"pmuvm: no page: {error}", file=sys.stderr)
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(store.ROOT)}
 
 
 def _absolute(path: Path) -> str:

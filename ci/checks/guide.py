@@ -32,7 +32,7 @@ TARGETS = DOCS / "targets.md"
 TARGET_READER = Path("conformance/target/target_file.cpp")
 TARGET_SOURCE = Path("conformance/target/target_claims.cpp")
 DRIVER_FOLDERS = ("core", "model", "core_pmu", "uncore", "trace", "port", "compat", "include")
-WORD_FOLDERS = ("driver", "kunit", "conformance", "oracle", "tools", "ci", "vm", "fuzz")
+WORD_FOLDERS = ("driver", "kunit", "conformance", "oracle", "tools", "ci", "vm", "fuzz", "results")
 WORD_SUFFIXES = {".c", ".h", ".cpp", ".toml", ".py", ".patch", ""}
 
 FENCE = re.compile(r"^```.*?^```$", re.M | re.S)

@@ -227,3 +227,31 @@ def test_stop_ends_the_other_units_at_the_first_failure(
     assert (document["totals"]["cases"], document["totals"]["passed"]) == (2, 0 if stop else 1)
     text = "stopped at the first failure: 1 units did not run"
     assert (text in capsys.readouterr().out) == stop
+
+
+def test_nightly_run_adds_the_results_of_targets_to_the_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("run/refpmu-6.12", "matrix/6.12/amd64/tcg/software", "lint/black", "run/none")
+    units = [
+        Unit(name, (), 1, "", tmp_path / str(i) / "results.json") for i, name in enumerate(names)
+    ]
+    for unit in units[:3]:
+        assert unit.report is not None
+        unit.report.parent.mkdir()
+        unit.report.touch()
+    calls: list[list[str]] = []
+    status = 0
+
+    def history(words: list[str]) -> int:
+        calls.append(words)
+        return status
+
+    monkeypatch.setattr("vm.page.history", history)
+    check.keep_history(units)
+    assert calls == [["add", str(units[0].report), str(units[1].report)]]
+    status = 2
+    check.keep_history(units)
+    assert "the history lacks these runs" in capsys.readouterr().err
+    check.keep_history(units[2:])
+    assert len(calls) == 2

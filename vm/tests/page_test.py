@@ -73,3 +73,16 @@ def test_error_of_a_page_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     page.of_run(folder)
     said = capsys.readouterr().err
     assert said.startswith("pmuvm: no page: ") and said.count("\n") == 1
+
+
+def test_history_is_a_command_of_the_runner(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PMUCONF_HISTORY", str(tmp_path / "history.sqlite"))
+    results(tmp_path / "one")
+    monkeypatch.chdir(tmp_path)
+    assert main(["history", "add", "one", "--commit", "abc"]) == 0
+    assert capfd.readouterr().out == "one/results.json: run 1\n"
+    assert main(["history", "show", "--last", "1"]) == 0
+    assert " abc " in capfd.readouterr().out
+    assert main(["history", "diff"]) == 2
