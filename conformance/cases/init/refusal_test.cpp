@@ -312,6 +312,7 @@ CONFORMANCE_CASE(Init, CacheEventCountsNamedOperation, .rules = {rule::INI_029, 
   OpenOptions plain = OnThisKindOfCpu();
   plain.disabled = false;
   for (const EventSpec& spec : specs) {
+    ASSERT_THAT(TryOpen(spec, plain), Succeeds()) << rule::INI_029.text << spec.name;
     const Event event = Open(spec, plain);
     const Event extended = Open(Named(spec, target().type()), {.disabled = false});
     std::uint64_t want = 0;

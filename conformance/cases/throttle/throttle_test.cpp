@@ -122,6 +122,20 @@ CONFORMANCE_CASE(Throttle, UnthrottledEventResumes, .rules = {rule::THR_002, rul
   }
 }
 
+// A context switch unthrottles an event, too. So nothing may preempt this task. The kernel preempts
+// a real-time task only after most of a second.
+CONFORMANCE_CASE(Throttle, TickUnthrottlesWithoutContextSwitch, .rules = {rule::THR_002},
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kTasks,
+                           Cap::kAnyTask},
+                 .timing = "waits for the next tick, at most 0.5 s; it comes after milliseconds",
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
+  const SampleRateLimit limit(kOnePerTick);
+  const NoPreemption no_preemption;
+  Throttled run(*this, 10);
+  run.UntilThrottled();
+  run.UntilUnthrottled(500'000'000);
+}
+
 CONFORMANCE_CASE(Throttle, ThrottleKeepsPeriodsComplete, .rules = {rule::THR_004, rule::THR_002},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kAnyTask},
                  .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {

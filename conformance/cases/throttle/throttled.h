@@ -72,16 +72,17 @@ struct Throttled {
     ASSERT_TRUE(throttled()) << rule::THR_001.text;
   }
 
-  // Waits at most two seconds until a tick has unthrottled the event. It reads the clock before the
-  // buffer. If the machine does not run in between, its tick has come when the buffer is read.
-  void UntilUnthrottled() {
+  // Waits at most `limit_ns` until the event is unthrottled. It reads the clock before the buffer.
+  // If the machine does not run in between, its tick has come when the buffer is read.
+  void UntilUnthrottled(std::int64_t limit_ns = 2'000'000'000) {
     timespec start = {};
     timespec now = {};
     clock_gettime(CLOCK_MONOTONIC, &start);
     do {
       clock_gettime(CLOCK_MONOTONIC, &now);
       Drain();
-    } while (throttled() && now.tv_sec - start.tv_sec < 2);
+    } while (throttled() &&
+             (now.tv_sec - start.tv_sec) * 1'000'000'000 + now.tv_nsec - start.tv_nsec < limit_ns);
     ASSERT_FALSE(throttled()) << rule::THR_002.text;
   }
 };
