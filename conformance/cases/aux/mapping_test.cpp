@@ -199,7 +199,7 @@ CONFORMANCE_CASE(Aux, MovedAreaIsFreedOnce, .rules = {rule::RB_004, rule::AUX_00
 }
 
 // A wrong charge is visible in the next mapping: the user has fewer free pages then.
-CONFORMANCE_CASE(Aux, UnmapReturnsLockedMemoryOfTheArea, .rules = {rule::RB_016},
+CONFORMANCE_CASE(Aux, UnmapReturnsLockedMemoryOfTheArea, .rules = {rule::AUX_033},
                  .needs = {Cap::kTrace}) {
   const Sysctl free_pages(kFree, std::to_string(4 * PageSize() / 1'024));
   const OtherUser user;
@@ -212,16 +212,16 @@ CONFORMANCE_CASE(Aux, UnmapReturnsLockedMemoryOfTheArea, .rules = {rule::RB_016}
     for (const std::size_t pages : {2, 2, 64, 64}) {
       {
         const AuxArea area(event, &ring, {.pages = pages});
-        EXPECT_EQ(Pinned(), before + std::max(pages + 2, free) - free) << rule::RB_016.text;
+        EXPECT_EQ(Pinned(), before + std::max(pages + 2, free) - free) << rule::AUX_033.text;
       }
-      EXPECT_EQ(Pinned(), before) << rule::RB_016.text;
+      EXPECT_EQ(Pinned(), before) << rule::AUX_033.text;
       ring.control().aux_offset = 0;
       ring.control().aux_size = 0;
     }
   }
   const Ring ring(event, 64);
   EXPECT_EQ(Pinned(), before + 65 - free)
-      << "the user has its free pages again: " << rule::RB_016.text;
+      << "the user has its free pages again: " << rule::AUX_033.text;
 }
 
 // The only case here for PMUs without an AUX area.
