@@ -17,6 +17,7 @@ constexpr std::uint64_t Bit(int reg) { return std::uint64_t{1} << reg; }
 
 constexpr int kCount = PERF_REG_X86_64_MAX;
 constexpr int kIp = PERF_REG_X86_IP;
+constexpr int kIpOf32Bit = PERF_REG_X86_IP;  // where a 32-bit task has its instruction pointer
 constexpr int kSp = PERF_REG_X86_SP;
 // All registers that a 64-bit task has, so not the data segment registers.
 constexpr std::uint64_t kAll = (Bit(kCount) - 1) & ~(Bit(PERF_REG_X86_DS) | Bit(PERF_REG_X86_ES) |
@@ -37,6 +38,7 @@ constexpr int kVectorEnd = PERF_REG_X86_XMM_MAX;
 
 constexpr int kCount = PERF_REG_ARM64_MAX;
 constexpr int kIp = PERF_REG_ARM64_PC;
+constexpr int kIpOf32Bit = PERF_REG_ARM64_X15;  // where a 32-bit task has its instruction pointer
 constexpr int kSp = PERF_REG_ARM64_SP;
 constexpr std::uint64_t kAll = Bit(kCount) - 1;
 inline constexpr std::array kArguments = {PERF_REG_ARM64_X0, PERF_REG_ARM64_X1, PERF_REG_ARM64_X2};

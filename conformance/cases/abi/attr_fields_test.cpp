@@ -265,10 +265,14 @@ CONFORMANCE_CASE(Attr, CallChainsAreBoundedByTheSysctl, .rules = {rule::ABI_025}
   for (const std::uint16_t depth : {0, 1, 64}) {
     EXPECT_THAT(open_with(PERF_SAMPLE_CALLCHAIN, depth), Succeeds()) << depth << rule::ABI_025.text;
   }
-  for (const std::uint16_t depth : {65, 127, 0xffff}) {
-    EXPECT_THAT(open_with(PERF_SAMPLE_CALLCHAIN, depth), FailsWith(EOVERFLOW))
-        << depth << rule::ABI_025.text;
-    EXPECT_THAT(open_with(PERF_SAMPLE_IP, depth), Succeeds()) << depth << rule::ABI_025.text;
+  OpenResult other;
+  for (const bool alone : {true, false}) {
+    if (!alone) other = open_with(PERF_SAMPLE_CALLCHAIN, 64);
+    for (const std::uint16_t depth : {65, 127, 0xffff}) {
+      EXPECT_THAT(open_with(PERF_SAMPLE_CALLCHAIN, depth), FailsWith(EOVERFLOW))
+          << depth << (alone ? "" : " besides another call chain: ") << rule::ABI_025.text;
+      EXPECT_THAT(open_with(PERF_SAMPLE_IP, depth), Succeeds()) << depth << rule::ABI_025.text;
+    }
   }
 }
 

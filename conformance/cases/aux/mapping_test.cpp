@@ -3,7 +3,10 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "cases/aux/trace.h"
+#include "cases/locked_memory.h"
 #include "cases/remap.h"
 #include "rules/AUX.h"
 #include "rules/RB.h"
@@ -193,6 +196,32 @@ CONFORMANCE_CASE(Aux, MovedAreaIsFreedOnce, .rules = {rule::RB_004, rule::AUX_00
   EXPECT_EQ(port().Stats().calls[REFPMU_CALL_FREE_AUX], 0u) << rule::AUX_006.text;
   munmap(moved, size);
   EXPECT_EQ(port().Stats().calls[REFPMU_CALL_FREE_AUX], 1u) << rule::AUX_006.text;
+}
+
+// A wrong charge is visible in the next mapping: the user has fewer free pages then.
+CONFORMANCE_CASE(Aux, UnmapReturnsLockedMemoryOfTheArea, .rules = {rule::AUX_033},
+                 .needs = {Cap::kTrace}) {
+  const Sysctl free_pages(kFree, std::to_string(4 * PageSize() / 1'024));
+  const OtherUser user;
+  const std::size_t free = 4 * FreePages();
+  const std::size_t before = Pinned();
+  const Event event = OpenTrace();
+  {
+    Ring ring(event, 1);
+    // The first area has only free pages, the other one also pages beyond them.
+    for (const std::size_t pages : {2, 2, 64, 64}) {
+      {
+        const AuxArea area(event, &ring, {.pages = pages});
+        EXPECT_EQ(Pinned(), before + std::max(pages + 2, free) - free) << rule::AUX_033.text;
+      }
+      EXPECT_EQ(Pinned(), before) << rule::AUX_033.text;
+      ring.control().aux_offset = 0;
+      ring.control().aux_size = 0;
+    }
+  }
+  const Ring ring(event, 64);
+  EXPECT_EQ(Pinned(), before + 65 - free)
+      << "the user has its free pages again: " << rule::AUX_033.text;
 }
 
 // The only case here for PMUs without an AUX area.

@@ -207,6 +207,30 @@ CONFORMANCE_CASE(Aux, RedirectedTraceWritesToTargetArea, .rules = {rule::AUX_026
   EXPECT_EQ(trace.Drain().branches, AsTraced(own + childs)) << rule::AUX_026.text;
 }
 
+// The owners of the two areas trace tasks that wait, so only the redirected trace writes to them.
+CONFORMANCE_CASE(Aux, RunningTraceLeavesItsFormerArea, .rules = {rule::AUX_026},
+                 .needs = {Cap::kTrace, Cap::kPort}, .over = {Over<dim::Cpu>()}) {
+  const auto early = SomeBranches(4);
+  const auto between = SomeBranches(5, 1'000);
+  const auto late = SomeBranches(6, 2'000);
+  Child one([] { return 0; }), two([] { return 0; });
+  Trace former({.pages = 2}, {.pid = one.pid(), .cpu = CurrentCpu()});
+  Trace current({.pages = 2}, {.pid = two.pid(), .cpu = CurrentCpu()});
+  const NoPreemption no_preemption;  // a context switch would start the trace again
+  const Event trace = Open(target().Trace(), {.cpu = CurrentCpu()});
+  trace.SetOutput(former.event());
+  trace.Enable();
+  port().Branches(early);
+  trace.SetOutput(current.event());
+  port().Branches(between);  // the redirection may have stopped the trace
+  trace.Disable();
+  EXPECT_EQ(former.Drain().branches, AsTraced(early)) << rule::AUX_026.text;
+  current.Drain();
+  TraceBranches(trace, late);
+  EXPECT_EQ(current.Drain().branches, AsTraced(late)) << rule::AUX_026.text;
+  EXPECT_THAT(former.Drain().branches, testing::IsEmpty()) << rule::AUX_026.text;
+}
+
 CONFORMANCE_CASE(Aux, OpenTracesPinTheModule, .rules = {rule::AUX_028},
                  .needs = {Cap::kTrace, Cap::kPort}) {
   const long before = ModuleReferences();

@@ -138,6 +138,19 @@ CONFORMANCE_CASE(Init, UserProbesCountCallsAndReturns, .rules = {rule::INI_018})
   EXPECT_EQ(UnprivilegedProbeErrno(attr, {CAP_SYS_ADMIN}), 0) << rule::INI_018.text;
 }
 
+// The hits are in user space, so exclude_kernel leaves none out.
+CONFORMANCE_CASE(Init, UserProbesCountWithoutTheKernel, .rules = {rule::INI_018}) {
+  const std::uint64_t offset = FileOffset(reinterpret_cast<const void*>(&ProbedFunction));
+  for (const bool returns : {false, true}) {
+    perf_event_attr attr = Probe("uprobe", "/proc/self/exe", offset, returns);
+    attr.exclude_kernel = 1;
+    const Event event = Open(attr, getpid());
+    event.Enable();
+    for (int i = 0; i < 9; ++i) ProbedFunction();
+    EXPECT_EQ(event.Read().value, 9u) << rule::INI_018.text;
+  }
+}
+
 alignas(64) volatile std::uint64_t watched[16] = {};
 
 CONFORMANCE_CASE(Init, MalformedBreakpointsAreRefused, .rules = {rule::INI_019}) {

@@ -401,6 +401,13 @@ CONFORMANCE_CASE(Init, ForeignTypeIsRefusedFirst, .rules = {rule::ERR_032},
     foreign.config1 = foreign.config2 = bits;
     ExcludeHostAndIdle(foreign);
     EXPECT_THAT(TryOpen(foreign), FailsWith(ENOENT)) << rule::ERR_032.text << bits;
+    foreign.sample_period = 1'000;
+    foreign.precise_ip = 3;
+    EXPECT_THAT(TryOpen(foreign), FailsWith(ENOENT)) << "precise: " << rule::ERR_032.text << bits;
+    foreign.sample_type = PERF_SAMPLE_BRANCH_STACK;
+    foreign.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+    EXPECT_THAT(TryOpen(foreign), FailsWith(ENOENT))
+        << "with a branch stack: " << rule::ERR_032.text << bits;
   }
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A close and a failed open must release everything that an open acquires.
 #include "cases/common.h"
+#include "perf/ring.h"
 #include "rules/DRV.h"
+#include "rules/ERR.h"
 #include "rules/INI.h"
 
 namespace pmuconf {
@@ -46,6 +48,24 @@ CONFORMANCE_CASE(Init, RefusedGroupsTakeNothing,
     Pulse(spec, 7);
     EXPECT_THAT(running.Read(), Counted(spec, 17)) << rule::INI_023.text;
   }
+}
+
+// A refused open that is undone twice takes the interrupts from the events of others, once their
+// number is used up: the kernel may have events of its own.
+CONFORMANCE_CASE(Init, RefusedOpenLeavesOverflowsAlone, .rules = {rule::INI_023, rule::ERR_028},
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kGroups, Cap::kSampling}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event running = Open(spec, {.sample_period = 10, .disabled = false});
+  Ring ring(running, 1);
+  for (int round = 1; round <= 16; ++round) {
+    {
+      const GroupOpenResult result = TryOpenGroup(std::vector(CounterCount(spec) + 1, spec));
+      EXPECT_THAT(result, FailsWith(EINVAL));
+    }
+    Pulse(spec, 50);
+    ASSERT_EQ(ring.Drain().samples.size(), 5u) << round << ": " << rule::INI_023.text;
+  }
+  EXPECT_THAT(running.Read(), Counted(spec, 16 * 50)) << rule::INI_023.text;
 }
 
 CONFORMANCE_CASE(Init, OpenOnFullPmuSucceeds, .rules = {rule::INI_021, rule::INI_023},

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
+#include "cases/program32.h"
 #include "harness/case.h"
 #include "perf/ring.h"
 #include "rules/REC.h"
@@ -123,6 +124,28 @@ CONFORMANCE_CASE(Record, CallchainIsNoLongerThanAskedFor, .rules = {rule::REC_00
     want.insert(want.end(), result.returns.begin(), result.returns.begin() + depth - 1);
     EXPECT_EQ(result.chain, want) << rule::REC_007.text;
   }
+}
+
+CONFORMANCE_CASE(Record, CallchainOf32BitTaskFollowsItsFrames, .rules = {rule::REC_007},
+                 .needs = {Cap::kSoftware, Cap::kSampling, Cap::kTasks, Cap::kCompat}) {
+  const Program32 program = ProgramThatWrites();
+  Child child = ChildThatExecutes(program);
+  const Event faults = Open(Software(PERF_COUNT_SW_PAGE_FAULTS),
+                            {.pid = child.pid(),
+                             .sample_period = 1,
+                             .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN});
+  Ring ring(faults, 64);
+  faults.Enable();
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  const RingContents got = ring.Drain();
+  const auto written =
+      std::find_if(got.samples.begin(), got.samples.end(),
+                   [&](const Sample& sample) { return sample.addr == program.written; });
+  ASSERT_NE(written, got.samples.end());
+  Chain want = {kUser, program.ip};
+  want.insert(want.end(), program.returns.begin(), program.returns.end());
+  EXPECT_EQ(*written->callchain, want) << rule::REC_007.text;
 }
 
 }  // namespace

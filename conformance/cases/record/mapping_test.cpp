@@ -173,6 +173,24 @@ CONFORMANCE_CASE(Record, Mmap2ReportsFile, .rules = {rule::REC_102, rule::REC_02
   EXPECT_EQ(of(shared, 60), std::uint32_t{MAP_SHARED}) << rule::REC_102.text;
 }
 
+CONFORMANCE_CASE(Record, Mmap2ReportsProtectionWithoutFile, .rules = {rule::REC_102},
+                 .needs = {Cap::kTasks}) {
+  SideBand side_band([](perf_event_attr& attr) { attr.mmap = attr.mmap2 = 1; });
+  for (const int protection :
+       {PROT_EXEC, PROT_READ | PROT_EXEC, PROT_READ | PROT_WRITE | PROT_EXEC}) {
+    void* const base = mmap(nullptr, kPage, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(base, MAP_FAILED);
+    munmap(base, kPage);
+    const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP2);
+    ASSERT_EQ(records.size(), 1u) << rule::REC_102.text;
+    EXPECT_EQ(pmuconf::At<std::uint64_t>(records[0], 8), reinterpret_cast<std::uint64_t>(base));
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(records[0], 56), Unsigned(protection))
+        << rule::REC_102.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(records[0], 60), std::uint32_t{MAP_PRIVATE})
+        << rule::REC_102.text;
+  }
+}
+
 CONFORMANCE_CASE(Record, Mmap2ReportsBuildId, .rules = {rule::REC_102}, .needs = {Cap::kTasks}) {
   const AttrEdit edit = [](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.build_id = 1; };
   for (const std::size_t size : {std::size_t{20}, std::size_t{16}, std::size_t{8}}) {

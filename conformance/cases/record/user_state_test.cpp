@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers and stack of the task in samples, and samples that would be too long.
 #include <limits.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <bit>
@@ -160,17 +159,10 @@ CONFORMANCE_CASE(Record, KernelThreadHasNoUserState, .rules = {rule::REC_013, ru
 
 CONFORMANCE_CASE(Record, UserRegistersReport32BitAbi, .rules = {rule::REC_013},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
-  const Fd program(memfd_create("conformance-32", MFD_CLOEXEC));
   const Program32 faulting = ProgramThatWrites();
-  const std::string& elf = faulting.file;
-  ASSERT_EQ(write(program.get(), elf.data(), elf.size()), static_cast<ssize_t>(elf.size()));
-  Child child([&program] {
-    char* const none[] = {nullptr};
-    fexecve(program.get(), none, none);
-    return 125;
-  });
-  OpenOptions options =
-      WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_ADDR, Bit(reg::kIp) | Bit(reg::kRecorded[3]));
+  Child child = ChildThatExecutes(faulting);
+  constexpr std::uint64_t kMask = Bit(reg::kIp) | Bit(reg::kIpOf32Bit) | Bit(reg::kRecorded[3]);
+  OpenOptions options = WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_ADDR, kMask);
   options.pid = child.pid();
   options.sample_period = 1;  // the sample of one specific fault is needed
   const Event faults = Open(Software(PERF_COUNT_SW_PAGE_FAULTS), options);
@@ -185,7 +177,8 @@ CONFORMANCE_CASE(Record, UserRegistersReport32BitAbi, .rules = {rule::REC_013},
                    [&](const Sample& sample) { return sample.addr == faulting.written; });
   ASSERT_NE(written, got.samples.end());
   EXPECT_EQ(written->regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_32}) << rule::REC_013.text;
-  EXPECT_EQ(written->regs_user->at(1), faulting.ip) << rule::REC_013.text;
+  EXPECT_EQ(Reg(*written->regs_user, kMask, reg::kIp), faulting.ip) << rule::REC_013.text;
+  EXPECT_EQ(Reg(*written->regs_user, kMask, reg::kIpOf32Bit), faulting.ip) << rule::REC_013.text;
   EXPECT_EQ(got.samples.front().regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64})
       << rule::REC_013.text;
 }

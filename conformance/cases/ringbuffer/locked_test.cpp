@@ -8,6 +8,7 @@
 #include "cases/locked_memory.h"
 #include "perf/ring.h"
 #include "rules/RB.h"
+#include "stimulus/aux.h"
 
 namespace pmuconf {
 namespace {
@@ -135,6 +136,50 @@ CONFORMANCE_CASE(RingBuffer, SecondMappingIsNotCharged, .rules = {rule::RB_016},
     const Ring next(event, 32);
     EXPECT_EQ(Pinned(), charged) << "the user has its free pages again: " << rule::RB_016.text;
   }
+}
+
+// An AUX area that the kernel refuses must not keep a use of the buffer that it would belong to.
+CONFORMANCE_CASE(RingBuffer, RefusedAreaLeavesNoCharge, .rules = {rule::RB_016, rule::RB_017},
+                 .needs = {Cap::kSampling}) {
+  const Sysctl free_pages(kFree, OnePage());
+  const OtherUser user;
+  const std::size_t before = Pinned();
+  const std::size_t charged = before + 33 - FreePages();
+  const Event event = OpenSampling();
+  for (int i = 0; i < 3; ++i) {
+    {
+      Ring ring(event, 32);
+      EXPECT_THAT(AuxArea::TryMap(event, &ring), FailsWith(EOPNOTSUPP));
+      EXPECT_EQ(Pinned(), charged) << rule::RB_016.text;
+    }
+    EXPECT_EQ(Pinned(), before) << rule::RB_016.text;
+  }
+  EXPECT_THAT(Ring::TryMap(event, 16), Succeeds())
+      << "the event has no buffer any more: " << rule::RB_017.text;
+}
+
+// Then the user already has more pages than are free. Only the pages of the new buffer count.
+CONFORMANCE_CASE(RingBuffer, LoweredLimitChargesNewPagesOnly, .rules = {rule::RB_035, rule::RB_016},
+                 .needs = {Cap::kSampling}) {
+  const OtherUser user;
+  const std::size_t before = Pinned();
+  const Event first = OpenSampling(), second = OpenSampling();
+  std::optional<Ring> free_ring;
+  {
+    const Sysctl many_pages(kFree, std::to_string(33 * PageSize() / 1'024));
+    free_ring.emplace(first, 32);
+    EXPECT_EQ(Pinned(), before) << "all its pages are free: " << rule::RB_035.text;
+  }
+  const Sysctl free_pages(kFree, OnePage());
+  for (int i = 0; i < 2; ++i) {
+    const Ring ring(second, 64);
+    EXPECT_EQ(Pinned(), before + 65) << rule::RB_035.text;
+  }
+  EXPECT_EQ(Pinned(), before) << rule::RB_016.text;
+  free_ring.reset();
+  const Ring ring(second, 64);
+  EXPECT_EQ(Pinned(), before + 65 - FreePages())
+      << "the user has its free pages again: " << rule::RB_016.text;
 }
 
 CONFORMANCE_CASE(RingBuffer, BufferBeyondTheMemoryIsRefused, .rules = {rule::RB_024, rule::RB_016},

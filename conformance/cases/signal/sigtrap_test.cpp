@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "cases/breakpoint.h"
 #include "cases/precise/precise.h"
 #include "harness/case.h"
 #include "rules/SIG.h"
@@ -179,6 +180,35 @@ CONFORMANCE_CASE(Signal, SigtrapsEndWithTheRefreshLimit, .rules = {rule::SIG_017
     }
     EXPECT_THAT(event.Read(), Counted(spec, 10 * want)) << rule::SIG_017.text;
   }
+}
+
+volatile std::uint64_t watched = 0;
+
+// The child exists before the change, with an event of its own.
+CONFORMANCE_CASE(Signal, ModifiedDataIsInTheNextSigtrap, .rules = {rule::SIG_024}) {
+  CatchTraps();
+  const Event event = Open(
+      CountStores(watched, {.sample_period = 1, .inherit = true, .sigtrap = true, .sig_data = 11}));
+  event.Enable();
+  watched = 1;
+  ASSERT_EQ(traps.size(), 1u) << rule::SIG_024.text;
+  EXPECT_EQ(traps.back().data, 11u) << rule::SIG_024.text;
+  Child child([] {
+    watched = 2;
+    return traps.size() == 2 ? static_cast<int>(traps.back().data) : 125;
+  });
+  perf_event_attr attr = event.attr();
+  attr.sig_data = 22;
+  attr.disabled = 0;
+  EXPECT_THAT(
+      event.TryIoctl(PERF_EVENT_IOC_MODIFY_ATTRIBUTES, reinterpret_cast<unsigned long>(&attr)),
+      Succeeds())
+      << rule::SIG_024.text;
+  watched = 3;
+  ASSERT_EQ(traps.size(), 2u) << rule::SIG_024.text;
+  EXPECT_EQ(traps.back().data, 22u) << rule::SIG_024.text;
+  child.Go();
+  EXPECT_EQ(child.Wait(), 22) << rule::SIG_024.text;
 }
 
 }  // namespace

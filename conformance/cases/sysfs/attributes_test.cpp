@@ -102,6 +102,9 @@ CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount,
   const std::regex grammar("[a-z0-9_]+(=0x[0-9a-f]+)?(,[a-z0-9_]+(=0x[0-9a-f]+)?)*");
   std::set<std::pair<std::uint64_t, std::uint64_t>> configs;
   for (const std::string& name : EventNames()) {
+    const auto of_name = [&name](const EventClaim& claim) { return claim.name == name; };
+    ASSERT_TRUE(std::ranges::any_of(target().claims(), of_name))
+        << rule::SYS_005.text << " the target file does not claim " << name;
     const auto text = ReadFile(DeviceFile("events/" + name));
     ASSERT_TRUE(text && std::regex_match(*text, grammar)) << rule::SYS_004.text << name;
     const auto terms = ParseTerms(*text);
@@ -127,6 +130,15 @@ CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount,
   const auto named =
       std::ranges::count_if(target().claims(), [](const EventClaim& claim) { return !claim.code; });
   EXPECT_EQ(configs.size(), static_cast<std::size_t>(named)) << rule::SYS_005.text;
+}
+
+// The target file states the code of an event that sysfs does not list.
+CONFORMANCE_CASE(Sysfs, EventsKnownByCodeAreNotListed, .rules = {rule::SYS_023}) {
+  const std::vector<std::string> names = EventNames();
+  for (const EventClaim& claim : target().claims()) {
+    if (!claim.code) continue;
+    EXPECT_THAT(names, testing::Not(testing::Contains(claim.name))) << rule::SYS_023.text;
+  }
 }
 
 // The counts are compared after each tick, because in the long run an event may happen as often as

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of a tracepoint, the filters of its events, and the permission to get its raw data.
 #include <fcntl.h>
+#include <sys/prctl.h>
 
 #include <cstring>
 
 #include "cases/tracepoint/tracepoint.h"
 #include "cases/unprivileged.h"
 #include "perf/ring.h"
+#include "rules/REC.h"
 #include "rules/SWE.h"
 #include "rules/TPT.h"
 #include "system/sysctl.h"
@@ -69,6 +71,30 @@ CONFORMANCE_CASE(Tracepoint, FilterLetsItsMatchesThrough, .rules = {rule::TPT_00
     event.Disable();
     EXPECT_EQ(event.Read().value, matches) << rule::TPT_002.text;
     EXPECT_EQ(ring.Drain().samples.size(), matches) << rule::TPT_002.text;
+  }
+}
+
+// One child exists before the filter, the other one inherits the event with its filter.
+CONFORMANCE_CASE(Tracepoint, FilterAppliesToChildren, .rules = {rule::TPT_002},
+                 .needs = {Cap::kTracepoint}) {
+  const Event event =
+      Open(SpecOfTracepoint(kGetpgid), {.cpu = CurrentCpu(), .sample_period = 1, .inherit = true});
+  Ring ring(event, 1);
+  event.Enable();
+  const auto hit = [] {
+    HitTracepoint({7, 8, 9, 7, 0});
+    return 0;
+  };
+  Child early(hit);
+  ASSERT_THAT(TryFilter(event, "pid == 7"), Succeeds()) << rule::TPT_002.text;
+  Child late(hit);
+  std::uint64_t matches = 0;
+  for (Child* child : {&early, &late}) {
+    child->Go();
+    ASSERT_EQ(child->Wait(), 0);
+    matches += 2;
+    EXPECT_EQ(event.Read().value, matches) << rule::TPT_002.text;
+    EXPECT_EQ(ring.Drain().samples.size(), 2u) << rule::TPT_002.text;
   }
 }
 
@@ -148,6 +174,25 @@ CONFORMANCE_CASE(Tracepoint, RecordHoldsStringOfTheCaller, .rules = {rule::TPT_0
     const auto* const text = reinterpret_cast<const char*>(raw.data() + offset);
     EXPECT_EQ(std::string(text, strnlen(text, length)), path) << rule::TPT_010.text;
   }
+}
+
+// The kernel itself hits this tracepoint, so the chain begins in the kernel.
+CONFORMANCE_CASE(Tracepoint, CallchainHasTheHitOnce, .rules = {rule::REC_007},
+                 .needs = {Cap::kTracepoint}) {
+  const Event event =
+      Open(SpecOfTracepoint("task:task_rename"),
+           {.sample_period = 1, .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN});
+  Ring ring(event, 2);
+  event.Enable();
+  ASSERT_EQ(prctl(PR_SET_NAME, "renamed"), 0);
+  event.Disable();
+  const RingContents got = ring.Drain();
+  ASSERT_EQ(got.samples.size(), 1u);
+  const std::vector<std::uint64_t>& chain = *got.samples[0].callchain;
+  ASSERT_GE(chain.size(), 3u) << rule::REC_007.text;
+  EXPECT_EQ(chain[0], std::uint64_t{PERF_CONTEXT_KERNEL}) << rule::REC_007.text;
+  EXPECT_EQ(chain[1], *got.samples[0].ip) << rule::REC_007.text;
+  EXPECT_NE(chain[2], chain[1]) << "one frame, twice: " << rule::REC_007.text;
 }
 
 }  // namespace
