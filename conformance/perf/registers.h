@@ -30,6 +30,8 @@ inline constexpr std::array kRecorded = {
     PERF_REG_X86_SP,  PERF_REG_X86_BP,  PERF_REG_X86_SI,  PERF_REG_X86_DI,
     PERF_REG_X86_R8,  PERF_REG_X86_R9,  PERF_REG_X86_R10, PERF_REG_X86_R11,
     PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15};
+// A register that no record has, and that is never 0 in user mode.
+constexpr int kUnrecorded = PERF_REG_X86_SS;
 // Registers beyond the general ones. A PMU announces support for them.
 constexpr int kVector = PERF_REG_X86_XMM0;
 constexpr int kVectorEnd = PERF_REG_X86_XMM_MAX;
@@ -47,6 +49,7 @@ inline constexpr std::array kRecorded = {
     PERF_REG_ARM64_X4,  PERF_REG_ARM64_X5,  PERF_REG_ARM64_X6,  PERF_REG_ARM64_X7,
     PERF_REG_ARM64_X8,  PERF_REG_ARM64_X9,  PERF_REG_ARM64_X10, PERF_REG_ARM64_X11,
     PERF_REG_ARM64_X12, PERF_REG_ARM64_X13, PERF_REG_ARM64_X14, PERF_REG_ARM64_X15};
+constexpr int kUnrecorded = PERF_REG_ARM64_SP;
 constexpr int kVector = PERF_REG_ARM64_VG;
 constexpr int kVectorEnd = PERF_REG_ARM64_EXTENDED_MAX;
 

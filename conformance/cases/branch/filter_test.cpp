@@ -4,6 +4,7 @@
 #include "cases/branch/branch.h"
 #include "cases/common.h"
 #include "rules/BRS.h"
+#include "rules/INI.h"
 
 namespace pmuconf {
 namespace {
@@ -229,6 +230,86 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersDoNotMixInGroup, .rules = {rule
       << rule::BRS_014.text;
   other.Drain();
   EXPECT_EQ(StackNow(spec, other), OfKinds(OneOfEach(), {BranchKind::kCall})) << rule::BRS_014.text;
+}
+
+// The member joins while the leader runs. Its validation must not disturb the leader, which would
+// then never release its filter.
+CONFORMANCE_CASE(BranchFilter, ClosedGroupReleasesItsFilter, .rules = {rule::BRS_014},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups},
+                 .over = {Over<dim::Cpu>()}) {
+  const EventSpec spec = target().AnyEvent();
+  for (const FilterFact& fact : Filters()) {
+    const Event leader = Open(spec, WithBranches(kUser | fact.filter));
+    Ring ring(leader, 4);
+    leader.Enable();
+    const Event member = Open(spec, {.group_fd = leader.fd(), .disabled = false});
+    EndPeriod(spec);
+    EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::BRS_014.text;
+  }
+}
+
+// The filter of the first event stays in use while another event finds no counter.
+CONFORMANCE_CASE(BranchFilter, EventWithoutACounterReleasesNoFilterOfOthers,
+                 .rules = {rule::BRS_014},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kGroups, Cap::kCounters,
+                           Cap::kMultiplexing},
+                 .over = {Over<dim::Cpu>()}) {
+  const NoPreemption no_preemption;
+  const EventSpec spec = target().AnyEvent();
+  const auto on_cpu = [](OpenOptions options, bool pinned) {
+    options.pid = -1;
+    options.cpu = CurrentCpu();
+    options.pinned = pinned;
+    return options;
+  };
+  const auto filtered = [&](std::uint64_t filter, bool pinned) {
+    return Open(spec, on_cpu(WithBranches(kUser | filter), pinned));
+  };
+  const Event calls = filtered(PERF_SAMPLE_BRANCH_CALL, true);
+  const Event jumps = filtered(PERF_SAMPLE_BRANCH_COND, false);
+  Ring of_calls(calls, 4);
+  Ring of_jumps(jumps, 4);
+  calls.Enable();
+  {
+    const std::vector<Event> others =
+        OpenEach(std::vector(CounterCount(spec) - 1, spec), on_cpu({.disabled = false}, true));
+    const Event extra = Open(spec, on_cpu({.disabled = false}, false));
+    EXPECT_EQ(extra.Read().time_running, 0u) << "the pinned events take all counters";
+  }
+  jumps.Enable();
+  RunBranches(port(), OneOfEach());
+  EndPeriod(spec);
+  if (jumps.Read().time_running == 0) return;  // it waits
+  const RingContents first = of_calls.Drain();
+  const RingContents second = of_jumps.Drain();
+  ASSERT_EQ(first.samples.size(), 1u) << rule::BRS_014.text;
+  ASSERT_EQ(second.samples.size(), 1u) << rule::BRS_014.text;
+  EXPECT_EQ(FromTos(first.samples[0]), OfKinds(OneOfEach(), {BranchKind::kCall}))
+      << rule::BRS_014.text;
+  EXPECT_EQ(FromTos(second.samples[0]), OfKinds(OneOfEach(), {BranchKind::kConditional}))
+      << rule::BRS_014.text;
+}
+
+// The clock keeps its own data where a hardware event has its flags.
+CONFORMANCE_CASE(BranchFilter, MemberOfAClockGroupHasItsBranches,
+                 .rules = {rule::BRS_012, rule::INI_022},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kTasks},
+                 .over = {Over<dim::Cpu>()}) {
+  const NoPreemption no_preemption;
+  constexpr std::uint64_t kNever = 3'600'000'000'000;  // an hour
+  const EventSpec spec = target().AnyEvent();
+  for (const perf_sw_ids clock : {PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_CPU_CLOCK}) {
+    const Event leader = Open(Software(clock), {.sample_period = kNever});
+    OpenOptions options = WithBranches(kAnyUserBranch);
+    options.group_fd = leader.fd();
+    options.disabled = false;
+    const Event member = Open(spec, options);
+    Ring ring(member, 4);
+    leader.Enable();
+    const std::vector<Branch> jumps = Jumps(0x60400000, 3);
+    RunBranches(port(), jumps);
+    EXPECT_EQ(StackNow(spec, ring), Newest(jumps, 3)) << rule::BRS_012.text;
+  }
 }
 
 }  // namespace

@@ -150,6 +150,24 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::
   ret();
 }
 
+// More calls are open than the hardware can hold, so its records have wrapped around.
+CONFORMANCE_CASE(BranchTask, DeepCallStackHoldsTheNewestCalls,
+                 .rules = {rule::BRS_004, rule::BRS_003},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
+                 .over = {Over<dim::Cpu>()}) {
+  const NoPreemption no_preemption;
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, WithBranches(kCallStack));
+  Ring ring(event, 4);
+  event.Enable();
+  std::vector<Branch> open;
+  for (std::uint64_t i = 0; i < target().branches() + 3; ++i) {
+    open.push_back(Call(kOwn + 0x100 * i, kOwn + 0x100 * i + 0x80));
+  }
+  RunBranches(port(), open);
+  EXPECT_EQ(StackNow(spec, ring), Newest(open, target().branches())) << rule::BRS_004.text;
+}
+
 // The other task's calls are mispredicted, and this task's calls are not, so their flags differ.
 CONFORMANCE_CASE(BranchTask, CallStackFollowsTask,
                  .rules = {rule::BRS_004, rule::BRS_005, rule::BRS_012},

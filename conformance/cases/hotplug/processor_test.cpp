@@ -14,6 +14,8 @@ constexpr std::uint32_t kSelector0 = 0x186;
 constexpr std::uint32_t kGlobalStatus = 0x38e;
 constexpr std::uint32_t kGlobalControl = 0x38f;
 constexpr std::uint32_t kRecordsEnabled = 0x3f1;
+constexpr std::uint32_t kDebugControl = 0x1d9;
+constexpr std::uint64_t kRecordBranches = 1;
 constexpr std::uint64_t kCountsAndInterrupts = 0x53'0000;  // bits USR, OS, INT and EN of a selector
 
 CONFORMANCE_CASE(Hotplug, EventOnOfflineCpuIsRefused, .rules = {rule::HOT_001},
@@ -114,6 +116,21 @@ CONFORMANCE_CASE(Hotplug, ReturningCpuSamples, .rules = {rule::HOT_003},
   EXPECT_THAT(event.Read(), Counted(spec, 45)) << rule::HOT_003.text;
   // If the driver did not clear the register, the next case must not find it set.
   port().WriteRegister(kRecordsEnabled, 0, there);
+}
+
+CONFORMANCE_CASE(Hotplug, ReturningCpuRecordsNoBranches, .rules = {rule::HOT_013},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal,
+                           Cap::kRegisters, Cap::kBranches},
+                 .budget_s = 20) {
+  const int there = target().Cpu(1);
+  const std::uint64_t before = port().ReadRegister(kDebugControl, there);
+  ASSERT_EQ(before & kRecordBranches, 0u) << "no event uses branch records";
+  port().WriteRegister(kDebugControl, before | kRecordBranches, there);
+  Offline offline(there);
+  offline.Return();
+  EXPECT_EQ(port().ReadRegister(kDebugControl, there) & kRecordBranches, 0u) << rule::HOT_013.text;
+  // If the driver did not clear the bit, the next case must not find it set.
+  port().WriteRegister(kDebugControl, before, there);
 }
 
 CONFORMANCE_CASE(Hotplug, TaskEventsCountAcrossHotplug, .rules = {rule::HOT_006},
