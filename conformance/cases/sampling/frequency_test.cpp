@@ -114,7 +114,8 @@ CONFORMANCE_CASE(Sampling, IdleTicksLeaveThePeriodAlone, .rules = {rule::SMP_018
 // Each overflow and each tick corrects an eighth of the error. The last steps correct less than one
 // event, and must not be rounded to nothing.
 CONFORMANCE_CASE(Sampling, PeriodShrinksToTheShortest, .rules = {rule::SMP_004, rule::SMP_019},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}, .budget_s = 60,
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kFrequency},
+                 .budget_s = 30,
                  .timing = "waits until a low frequency has lengthened the period, at most 5 s",
                  .over = {Over<dim::Scope>(), Over<dim::Member>()}) {
   const Subject subject(*this, {.sample_freq = 100, .sample_type = PERF_SAMPLE_PERIOD});
