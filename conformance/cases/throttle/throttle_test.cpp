@@ -264,13 +264,13 @@ CONFORMANCE_CASE(Throttle, SlowHandlersLowerTheRate, .rules = {rule::THR_007},
                  .timing = "waits for nothing: a handler takes longer than its 10 ns") {
   const std::string rate = "kernel/perf_event_max_sample_rate";
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME});
-  const Ring ring(event, 1);
-  event.Enable();
   // 1 % of the time, divided by a million samples per second, is 10 ns per sample. At the highest
   // rate it is less than a nanosecond, which must not mean that there is no limit.
   for (const std::uint64_t highest : {std::uint64_t{1'000'000}, SampleRateLimit::kNoLimit}) {
     const SampleRateLimit restored(highest);
+    const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME});
+    const Ring ring(event, 1);
+    event.Enable();
     target().Stimulate(spec, 300);
     EXPECT_EQ(Sysctl::Get(rate), std::to_string(highest)) << rule::THR_007.text;
     const Sysctl percent("kernel/perf_cpu_time_max_percent", "1");
