@@ -123,13 +123,13 @@ CONFORMANCE_CASE(Sampling, PeriodShrinksToTheShortest, .rules = {rule::SMP_004, 
   Ring ring(event);
   event.Enable();
   std::uint64_t period = 0;
-  const auto step = [&] {
-    Pulse(subject.spec(), 10);
+  const auto step = [&](std::uint64_t events) {
+    Pulse(subject.spec(), events);
     for (const Sample& sample : ring.Drain().samples) period = *sample.period;
   };
-  ASSERT_TRUE(RepeatUntil(step, [&] { return period >= 20; })) << rule::SMP_004.text;
+  ASSERT_TRUE(RepeatUntil([&] { step(10); }, [&] { return period >= 20; })) << rule::SMP_004.text;
   event.Period(kFaster);
-  for (int i = 0; i < 10'000 && period > 1; ++i) step();
+  for (int i = 0; i < 10'000 && period > 1; ++i) step(1'000);
   EXPECT_EQ(period, 1u) << rule::SMP_019.text;
 }
 
