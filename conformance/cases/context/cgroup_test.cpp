@@ -4,6 +4,7 @@
 
 #include "harness/case.h"
 #include "rules/CTX.h"
+#include "rules/RDF.h"
 #include "system/cpu.h"
 
 namespace pmuconf {
@@ -66,6 +67,32 @@ CONFORMANCE_CASE(Cgroup, EventCountsMembersOnItsCpuOnly, .rules = {rule::CTX_006
   target().Stimulate(spec, 7'000);
   EXPECT_THAT(here.Read(), Counted(spec, 2 + 4 + 6 + 8 + 10)) << rule::CTX_006.text;
   EXPECT_THAT(there.Read(), Counted(spec, 1 + 3 + 5 + 7 + 9)) << rule::CTX_006.text;
+}
+
+// The clocks of the two cgroups start and stop at the same moments.
+CONFORMANCE_CASE(Cgroup, TimesIncludeThoseOfCgroupsBelow, .rules = {rule::RDF_014},
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kCpuLocal,
+                           Cap::kAnyTask},
+                 .budget_s = 30) {
+  const EventSpec spec = target().AnyEvent();
+  const CgroupRoot root;
+  const Cgroup outer(root, "pmuconf");
+  const Cgroup inner(root, "pmuconf/inner");
+  const Event of_outer = OpenOf(outer, spec, target().Cpu(0));
+  const Event of_inner = OpenOf(inner, spec, target().Cpu(0));
+  Child child([&] {
+    inner.Enter();
+    target().Stimulate(spec, 10);
+    inner.Leave();
+    return 0;
+  });
+  child.Go();
+  ASSERT_EQ(child.Wait(), 0);
+  const Reading above = of_outer.Read(), below = of_inner.Read();
+  EXPECT_THAT(above, Counted(spec, 10)) << rule::RDF_014.text;
+  EXPECT_GT(below.time_enabled, 0u) << rule::RDF_014.text;
+  EXPECT_EQ(above.time_enabled, below.time_enabled) << rule::RDF_014.text;
+  EXPECT_EQ(above.time_running, below.time_running) << rule::RDF_014.text;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "perf/ring.h"
 #include "rules/CTL.h"
 #include "rules/REC.h"
+#include "system/sysctl.h"
 
 namespace pmuconf {
 namespace {
@@ -113,6 +114,22 @@ CONFORMANCE_CASE(Control, CountingEventHasNoPeriod, .rules = {rule::CTL_016},
   EXPECT_THAT(event.TryPeriod(1'000), FailsWith(EINVAL)) << rule::CTL_016.text;
   Pulse(spec, 3'000);
   EXPECT_THAT(event.Read(), Counted(spec, 3'000)) << rule::CTL_016.text;
+}
+
+CONFORMANCE_CASE(Control, EveryPermittedFrequencyIsTaken, .rules = {rule::CTL_031},
+                 .needs = {Cap::kSampling, Cap::kFrequency},
+                 .over = {Over<dim::Scope>(), Over<dim::Member>()}) {
+  const Subject subject(*this, {.sample_freq = 1'000});
+  const Event& event = subject.event();
+  for (const bool enabled : {false, true}) {
+    if (enabled) event.Enable();
+    for (const std::uint64_t frequency :
+         {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{31}, SampleRateLimit::kNoLimit}) {
+      EXPECT_THAT(event.TryPeriod(frequency), Succeeds()) << rule::CTL_031.text << " " << frequency;
+    }
+    EXPECT_THAT(event.TryPeriod(SampleRateLimit::kNoLimit + 1), FailsWith(EINVAL))
+        << rule::CTL_031.text;
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "cases/common.h"
 #include "perf/ring.h"
+#include "rules/DRC.h"
 #include "rules/DRV.h"
 #include "rules/GRP.h"
 
@@ -272,6 +273,27 @@ CONFORMANCE_CASE(Driver, ReadTransactionsDisturbNothing, .rules = {rule::DRV_019
       ASSERT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::DRV_019.text;
     }
     EXPECT_EQ(port().Stats().disable_depth, 0u) << rule::DRV_019.text;
+  }
+}
+
+// Linux 6.1 reads such a group in a transaction of the leader's own PMU.
+CONFORMANCE_CASE(Driver, SoftwareLeaderOpensTransactionOfTheHardware, .rules = {rule::DRC_084},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups, Cap::kLog},
+                 .kernels = ">=6.2") {
+  const std::vector<EventSpec> hardware = FullSet();
+  std::vector<EventSpec> specs = hardware;
+  specs.insert(specs.begin(), Software(PERF_COUNT_SW_DUMMY));
+  Group group(specs);
+  const auto calls = [](refpmu_call call) { return port().Stats().calls[call]; };
+  const std::uint64_t adds = calls(REFPMU_CALL_START_TXN);
+  group.Enable();
+  const std::uint64_t reads = calls(REFPMU_CALL_START_TXN);
+  EXPECT_GT(reads, adds) << "to add: " << rule::DRC_084.text;
+  const std::vector<std::uint64_t> want = PulseEach(hardware, 20);
+  const GroupReading reading = group.Read();
+  EXPECT_GT(calls(REFPMU_CALL_START_TXN), reads) << "to read: " << rule::DRC_084.text;
+  for (std::size_t i = 0; i < hardware.size(); ++i) {
+    EXPECT_THAT(reading.entries[i + 1], Counted(hardware[i], want[i])) << rule::DRC_084.text;
   }
 }
 

@@ -3,6 +3,7 @@
 // task gains privileges.
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,6 +78,17 @@ CONFORMANCE_CASE(Inherit, RemovalByExecLeavesTheOtherCopies, .rules = {rule::INH
   EXPECT_THAT(event.Read(), Counted(spec, 5'107)) << rule::INH_014.text;
   event.Close();
   EXPECT_EQ(port().Stats().live_events, live) << rule::INH_014.text;
+}
+
+CONFORMANCE_CASE(Control, NewNameIsNoExec, .rules = {rule::CTL_025},
+                 .needs = {Cap::kStimulus, Cap::kTasks, Cap::kAnyTask}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.enable_on_exec = true});
+  ASSERT_EQ(prctl(PR_SET_NAME, "renamed"), 0);
+  target().Stimulate(spec, 100);
+  const Reading reading = event.Read();
+  EXPECT_THAT(reading, Counted(spec, 0)) << rule::CTL_025.text;
+  EXPECT_EQ(reading.time_enabled, 0u) << rule::CTL_025.text;
 }
 
 CONFORMANCE_CASE(Control, ExecEnablesOnce, .rules = {rule::CTL_025},

@@ -232,5 +232,30 @@ CONFORMANCE_CASE(Precise, TasksKeepTheirRecordsApart, .rules = {rule::PRC_010, r
   EXPECT_THAT(other.Read(), Counted(spec, 20 * 37)) << rule::PRC_008.text;
 }
 
+// The events of another PMU bring a context of the task to each switch. That must not hide the
+// event of the CPU from perf.
+CONFORMANCE_CASE(Precise, RecordsBelongToTheirTaskNextToSoftwareEvents, .rules = {rule::PRC_010},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}, .over = {Over<dim::Cpu>()}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, PreciseOnCpu(10));
+  Ring ring(event, 16);
+  event.Enable();
+  const Event own = Open(Software(PERF_COUNT_SW_DUMMY), {.disabled = false});
+  Child child([&spec] {
+    const Event of_child = Open(Software(PERF_COUNT_SW_DUMMY), {.disabled = false});
+    for (int i = 0; i < 20; ++i) target().Stimulate(spec, 30, {.ip = kChildIp});
+    return 0;
+  });
+  const auto child_tid = static_cast<std::uint32_t>(child.pid());
+  StimulateAround(spec, 30, child);
+  event.Disable();
+  const RingContents got = ring.Drain();
+  EXPECT_EQ(got.samples.size(), 80u * 3) << rule::PRC_003.text;
+  for (const Sample& sample : got.samples) {
+    EXPECT_EQ(*sample.tid, sample.ip == kChildIp ? child_tid : static_cast<std::uint32_t>(getpid()))
+        << rule::PRC_010.text;
+  }
+}
+
 }  // namespace
 }  // namespace pmuconf

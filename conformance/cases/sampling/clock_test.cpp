@@ -136,5 +136,26 @@ CONFORMANCE_CASE(Sampling, IdleIsSampledUnlessExcluded, .rules = {rule::SMP_016}
       << rule::SMP_016.text;
 }
 
+// No stint is as long as the period. Without the elapsed part of the period, each of them would
+// begin a whole one, and no sample would ever come.
+CONFORMANCE_CASE(Sampling, SoftwareClocksKeepTheElapsedPart, .rules = {rule::SMP_011},
+                 .needs = {Cap::kSoftware}, .budget_s = 30,
+                 .timing =
+                     "repeats stints of 20 ms: fifty are a period, a hundred give a sample on "
+                     "a machine that is busy with other tasks, too") {
+  for (const perf_sw_ids id : {PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK}) {
+    const Event event = Open(Software(id), {.sample_period = 1'000'000'000});
+    Ring ring(event, 1);
+    std::size_t samples = 0;
+    for (int i = 0; i < 100 && samples == 0; ++i) {
+      event.Enable();
+      BusyWait(0.02);
+      event.Disable();
+      samples += ring.Drain().samples.size();
+    }
+    EXPECT_EQ(samples, 1u) << rule::SMP_011.text;
+  }
+}
+
 }  // namespace
 }  // namespace pmuconf

@@ -111,5 +111,51 @@ CONFORMANCE_CASE(Sampling, IdleTicksLeaveThePeriodAlone, .rules = {rule::SMP_018
   }
 }
 
+// Each overflow and each tick corrects an eighth of the error. The last steps correct less than one
+// event, and must not be rounded to nothing.
+CONFORMANCE_CASE(Sampling, PeriodShrinksToTheShortest, .rules = {rule::SMP_004, rule::SMP_019},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kFrequency},
+                 .budget_s = 30,
+                 .timing = "waits until a low frequency has lengthened the period, at most 5 s",
+                 .over = {Over<dim::Scope>(), Over<dim::Member>()}) {
+  const Subject subject(*this, {.sample_freq = 100, .sample_type = PERF_SAMPLE_PERIOD});
+  const Event& event = subject.event();
+  Ring ring(event);
+  event.Enable();
+  std::uint64_t period = 0;
+  const auto step = [&](std::uint64_t events) {
+    Pulse(subject.spec(), events);
+    for (const Sample& sample : ring.Drain().samples) period = *sample.period;
+  };
+  ASSERT_TRUE(RepeatUntil([&] { step(10); }, [&] { return period >= 20; })) << rule::SMP_004.text;
+  event.Period(kFaster);
+  for (int i = 0; i < 10'000 && period > 1; ++i) step(1'000);
+  EXPECT_EQ(period, 1u) << rule::SMP_019.text;
+}
+
+// The remainder of the old period is more than eight new ones when sixteen ticks have shortened the
+// period. Then a tick must begin a new one.
+CONFORMANCE_CASE(Sampling, TicksEndAPeriodThatIsFarTooLong, .rules = {rule::SMP_004},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kFrequency},
+                 .budget_s = 30,
+                 .timing = "waits until some 200 ticks have shortened the period, at most 5 s") {
+  constexpr std::uint64_t kLong = 1'000'000'000;
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.sample_freq = 1, .sample_type = PERF_SAMPLE_PERIOD});
+  Ring ring(event);
+  event.Enable();
+  std::uint64_t period = 0;
+  for (int i = 0; i < 1'000 && period < kLong; ++i) {
+    Pulse(spec, 10 * kLong);
+    for (const Sample& sample : ring.Drain().samples) period = *sample.period;
+  }
+  ASSERT_GE(period, kLong) << rule::SMP_004.text;
+  event.Period(kFaster);
+  std::size_t samples = 0;
+  EXPECT_TRUE(RepeatUntil([&] { Pulse(spec, 1); },
+                          [&] { return (samples += ring.Drain().samples.size()) > 0; }))
+      << rule::SMP_004.text;
+}
+
 }  // namespace
 }  // namespace pmuconf

@@ -123,6 +123,29 @@ CONFORMANCE_CASE(Signal, PreciseOverflowRaisesSigtrapAtOnce, .rules = {rule::SIG
   }
 }
 
+// A PMU may buffer the records of several events, and report them one after the other. The order
+// makes the address that the first event samples the last one that perf got.
+CONFORMANCE_CASE(Signal, SigtrapWithoutAddressReportsNone, .rules = {rule::SIG_044},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kSeveralEvents,
+                           Cap::kGroups}) {
+  CatchTraps();
+  const std::vector<EventSpec> specs = target().AnyEvents(2);
+  const Event sampling = Open(specs[0], Precise(10));
+  const Ring ring(sampling, 1);
+  OpenOptions options = Precise(10, PERF_SAMPLE_IP);
+  options.sigtrap = true;
+  const Event trapping = Open(specs[1], options);
+  sampling.Enable();
+  trapping.Enable();
+  // A context switch empties the buffer, but sends no signal. A full buffer sends it.
+  for (int i = 0; i < 100 && traps.empty(); ++i) {
+    target().Stimulate(specs[1], 10);
+    target().Stimulate(specs[0], 10 * 500, {.addr = 0x7123});
+  }
+  ASSERT_FALSE(traps.empty());
+  EXPECT_EQ(traps[0].addr, 0u) << rule::SIG_044.text;
+}
+
 CONFORMANCE_CASE(Signal, BlockedSigtrapIsLateButNotLost, .rules = {rule::SIG_015},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();

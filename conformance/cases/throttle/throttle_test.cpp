@@ -44,6 +44,20 @@ CONFORMANCE_CASE(Throttle, ThrottledEventStopsSampling, .rules = {rule::THR_001,
   }
 }
 
+CONFORMANCE_CASE(Throttle, LimitOfOneSampleThrottlesEachOverflow, .rules = {rule::THR_018},
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
+  const SampleRateLimit limit(kOnePerTick);
+  Throttled run(*this, 10);
+  run.UntilThrottled();
+  run.event.Disable();
+  run.Drain();
+  const auto count = [&run](std::uint32_t type) {
+    return std::count(run.got.order.begin(), run.got.order.end(), type);
+  };
+  EXPECT_EQ(count(PERF_RECORD_SAMPLE), count(PERF_RECORD_THROTTLE)) << rule::THR_018.text;
+}
+
 CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule::THR_004},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kAnyTask},
                  .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
@@ -261,18 +275,21 @@ CONFORMANCE_CASE(Throttle, SlowHandlersLowerTheRate, .rules = {rule::THR_007},
                  .timing = "waits for nothing: a handler takes longer than its 10 ns") {
   const std::string rate = "kernel/perf_event_max_sample_rate";
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME});
-  const Ring ring(event, 1);
-  const SampleRateLimit restored(1'000'000);
-  event.Enable();
-  target().Stimulate(spec, 300);
-  EXPECT_EQ(Sysctl::Get(rate), "1000000") << rule::THR_007.text;
-  // 1 % of the time, divided by a million samples per second, is 10 ns per sample.
-  const Sysctl percent("kernel/perf_cpu_time_max_percent", "1");
-  target().Stimulate(spec, 300);
-  const std::uint64_t lowered = std::stoull(Sysctl::Get(rate));
-  EXPECT_LT(lowered, 1'000'000u) << rule::THR_007.text;
-  EXPECT_GT(lowered, 0u) << rule::THR_007.text;
+  // 1 % of the time, divided by a million samples per second, is 10 ns per sample. At the highest
+  // rate it is less than a nanosecond, which must not mean that there is no limit.
+  for (const std::uint64_t highest : {std::uint64_t{1'000'000}, SampleRateLimit::kNoLimit}) {
+    const SampleRateLimit restored(highest);
+    const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME});
+    const Ring ring(event, 1);
+    event.Enable();
+    target().Stimulate(spec, 300);
+    EXPECT_EQ(Sysctl::Get(rate), std::to_string(highest)) << rule::THR_007.text;
+    const Sysctl percent("kernel/perf_cpu_time_max_percent", "1");
+    target().Stimulate(spec, 300);
+    const std::uint64_t lowered = std::stoull(Sysctl::Get(rate));
+    EXPECT_LT(lowered, highest) << rule::THR_007.text;
+    EXPECT_GT(lowered, 0u) << rule::THR_007.text;
+  }
 }
 
 CONFORMANCE_CASE(Throttle, TimerEventStopsAndResumes,
