@@ -125,7 +125,7 @@ CONFORMANCE_CASE(Signal, PreciseOverflowRaisesSigtrapAtOnce, .rules = {rule::SIG
 
 // A PMU may buffer the records of several events, and report them one after the other. The order
 // makes the address that the first event samples the last one that perf got.
-CONFORMANCE_CASE(Signal, SigtrapWithoutAddressReportsNone, .rules = {rule::SIG_044},
+CONFORMANCE_CASE(Signal, SigtrapWithoutAddressReportsNone, .rules = {rule::SIG_025},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kSeveralEvents,
                            Cap::kGroups}) {
   CatchTraps();
@@ -143,7 +143,7 @@ CONFORMANCE_CASE(Signal, SigtrapWithoutAddressReportsNone, .rules = {rule::SIG_0
     target().Stimulate(specs[0], 10 * 500, {.addr = 0x7123});
   }
   ASSERT_FALSE(traps.empty());
-  EXPECT_EQ(traps[0].addr, 0u) << rule::SIG_044.text;
+  EXPECT_EQ(traps[0].addr, 0u) << rule::SIG_025.text;
 }
 
 CONFORMANCE_CASE(Signal, BlockedSigtrapIsLateButNotLost, .rules = {rule::SIG_015},

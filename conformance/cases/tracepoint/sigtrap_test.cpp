@@ -8,7 +8,7 @@
 namespace pmuconf {
 namespace {
 
-CONFORMANCE_CASE(Tracepoint, WakerDoesNotHitSigtrapEvent, .rules = {rule::TPT_031},
+CONFORMANCE_CASE(Tracepoint, WakerDoesNotHitSigtrapEvent, .rules = {rule::TPT_011},
                  .needs = {Cap::kTracepoint},
                  .timing = "waits until the child sleeps, at most 5 s") {
   Child child([] { return 0; });
@@ -26,7 +26,7 @@ CONFORMANCE_CASE(Tracepoint, WakerDoesNotHitSigtrapEvent, .rules = {rule::TPT_03
   ASSERT_TRUE(AwaitState("/proc/" + pid + "/stat", 'S'));
   child.Go();
   EXPECT_EQ(plain.Read().value, 1u);
-  EXPECT_EQ(trapping.Read().value, 0u) << rule::TPT_031.text;
+  EXPECT_EQ(trapping.Read().value, 0u) << rule::TPT_011.text;
   ASSERT_EQ(child.Wait(), 0);
 }
 

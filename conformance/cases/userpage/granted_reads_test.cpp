@@ -37,7 +37,7 @@ void SkipWithoutUserReads() {
   if (!ring.page().cap_user_rdpmc) SkipCase(Cap::kUserReads, "cap_user_rdpmc is not set");
 }
 
-CONFORMANCE_CASE(UserPage, IndexIsSetWhileTheEventCounts, .rules = {rule::RDP_037, rule::RDP_003},
+CONFORMANCE_CASE(UserPage, IndexIsSetWhileTheEventCounts, .rules = {rule::RDP_018, rule::RDP_003},
                  .needs = {Cap::kStimulus, Cap::kCounters},
                  .over = {Over<dim::Scope>(), Over<dim::Member>()}) {
   const UserReadsPermitted permitted;
@@ -47,9 +47,9 @@ CONFORMANCE_CASE(UserPage, IndexIsSetWhileTheEventCounts, .rules = {rule::RDP_03
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(ring.page().index, 0u) << rule::RDP_003.text;
     subject.event().Enable();
-    EXPECT_NE(ring.page().index, 0u) << rule::RDP_037.text;
+    EXPECT_NE(ring.page().index, 0u) << rule::RDP_018.text;
     Pulse(subject.spec(), 10);
-    EXPECT_NE(ring.page().index, 0u) << rule::RDP_037.text;
+    EXPECT_NE(ring.page().index, 0u) << rule::RDP_018.text;
     subject.event().Disable();
   }
   EXPECT_EQ(ring.page().index, 0u) << rule::RDP_003.text;
@@ -57,7 +57,7 @@ CONFORMANCE_CASE(UserPage, IndexIsSetWhileTheEventCounts, .rules = {rule::RDP_03
 
 // When a task gets the right to read, the kernel may clear counters with values of earlier events.
 // So each counter has such a value first.
-CONFORMANCE_CASE(UserPage, MappingLeavesOtherCountsAlone, .rules = {rule::RDP_038},
+CONFORMANCE_CASE(UserPage, MappingLeavesOtherCountsAlone, .rules = {rule::RDP_019},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kCpuScope, Cap::kTasks}) {
   const UserReadsPermitted permitted;
   const OpenOptions here = {.pid = -1, .cpu = EventCpu(), .disabled = false};
@@ -73,23 +73,23 @@ CONFORMANCE_CASE(UserPage, MappingLeavesOtherCountsAlone, .rules = {rule::RDP_03
   const Ring ring(mapped, 0);
   const std::vector<std::uint64_t> after = PulseEach(specs, 300);
   for (std::size_t i = 1; i < specs.size(); ++i) {
-    EXPECT_THAT(events[i].Read(), Counted(specs[i], before[i] + after[i])) << rule::RDP_038.text;
+    EXPECT_THAT(events[i].Read(), Counted(specs[i], before[i] + after[i])) << rule::RDP_019.text;
   }
 }
 
-CONFORMANCE_CASE(UserPage, BufferedEventPermitsNoUserReads, .rules = {rule::RDP_039},
+CONFORMANCE_CASE(UserPage, BufferedEventPermitsNoUserReads, .rules = {rule::RDP_020},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   const UserReadsPermitted permitted;
   SkipWithoutUserReads();
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, Precise(100));
   const Ring ring(event, 1);
-  EXPECT_EQ(std::uint64_t{ring.page().cap_user_rdpmc}, 0u) << rule::RDP_039.text;
+  EXPECT_EQ(std::uint64_t{ring.page().cap_user_rdpmc}, 0u) << rule::RDP_020.text;
   event.Enable();
-  EXPECT_EQ(ring.page().index, 0u) << rule::RDP_039.text;
+  EXPECT_EQ(ring.page().index, 0u) << rule::RDP_020.text;
   Pulse(spec, 250);
-  EXPECT_EQ(ring.page().index, 0u) << rule::RDP_039.text;
-  EXPECT_EQ(std::uint64_t{ring.page().cap_user_rdpmc}, 0u) << rule::RDP_039.text;
+  EXPECT_EQ(ring.page().index, 0u) << rule::RDP_020.text;
+  EXPECT_EQ(std::uint64_t{ring.page().cap_user_rdpmc}, 0u) << rule::RDP_020.text;
 }
 
 }  // namespace
