@@ -66,7 +66,7 @@ CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule
   for (int i = 0; i < 2; ++i) {
     run.UntilThrottled();
     Pulse(run.spec, 100);
-    run.UntilUnthrottled();
+    run.UntilRestarted();
   }
   run.event.Disable();
   run.Drain();
@@ -123,7 +123,7 @@ CONFORMANCE_CASE(Throttle, UnthrottledEventResumes, .rules = {rule::THR_002, rul
   for (const std::uint64_t period : {1, 1'000}) {
     Throttled run(*this, period);
     run.UntilThrottled();
-    run.UntilUnthrottled();
+    run.UntilRestarted();
     SampleRateLimit::Set(SampleRateLimit::kNoLimit);
     const std::uint64_t before = run.event.Read().value;
     const std::size_t samples = run.got.samples.size();
@@ -142,7 +142,7 @@ CONFORMANCE_CASE(Throttle, TickUnthrottlesWithoutContextSwitch, .rules = {rule::
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kTasks,
                            Cap::kAnyTask},
                  .timing = "waits for the next tick, at most 0.5 s; it comes after milliseconds",
-                 .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
+                 .over = {Over(dim::Member::kAlone, dim::Member::kLeader)}) {
   const SampleRateLimit limit(kOnePerTick);
   const NoPreemption no_preemption;
   Throttled run(*this, 10);
@@ -157,7 +157,7 @@ CONFORMANCE_CASE(Throttle, ThrottleKeepsPeriodsComplete, .rules = {rule::THR_004
   const std::uint64_t period = 10;
   Throttled run(*this, period, PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ);
   run.UntilThrottled();
-  run.UntilUnthrottled();
+  run.UntilRestarted();
   Pulse(run.spec, 10 * period);
   run.event.Disable();
   run.Drain();
@@ -173,7 +173,7 @@ CONFORMANCE_CASE(Throttle, ThrottleRecordsIdentifyEvent, .rules = {rule::THR_003
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(*this, 1, PERF_SAMPLE_TIME | PERF_SAMPLE_STREAM_ID);
   run.UntilThrottled();
-  run.UntilUnthrottled();
+  run.UntilRestarted();
   run.event.Disable();
   run.Drain();
   const bool for_leader = ValueOnThisKernel(rule::THR_003, "for_the_leader") != 0;

@@ -85,6 +85,17 @@ struct Throttled {
              (now.tv_sec - start.tv_sec) * 1'000'000'000 + now.tv_nsec - start.tv_nsec < limit_ns);
     ASSERT_FALSE(throttled()) << rule::THR_002.text;
   }
+
+  // Waits for the end of a throttle. Before Linux 6.16 a tick does not restart a sibling. The next
+  // switch of tasks does.
+  void UntilRestarted() {
+    if (!companions.empty()) {
+      Child child([] { return 0; });
+      child.Go();
+      ASSERT_EQ(child.Wait(), 0);
+    }
+    UntilUnthrottled();
+  }
 };
 
 }  // namespace pmuconf
