@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: page, history."""
+"""The command line: page, history, bundle, verify."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NoReturn
 
-from results import document, history, page, reports
+from results import bundle, document, history, page, reports, signature
 from results.errors import ResultsError
 from vm.errors import PmuvmError
 
@@ -32,6 +32,7 @@ def main(argv: Sequence[str]) -> int:
     shown.add_argument("--out", type=Path, required=True, help="the HTML file")
     shown.set_defaults(command=_page)
     _history_commands(commands)
+    _bundle_commands(commands)
     options = parser.parse_args(argv)
     try:
         return int(options.command(options))
@@ -59,6 +60,40 @@ def _history_commands(commands: Any) -> None:
     diff.set_defaults(command=_diff)
     for action in (add, show, diff):
         action.add_argument("--file", type=Path, default=history.default_file())
+
+
+def _bundle_commands(commands: Any) -> None:
+    packed = commands.add_parser("bundle", help="pack the record of a run for somebody else")
+    packed.add_argument("folder", type=Path, help="the folder of the run")
+    packed.add_argument("--target", default="", help="its target file, if it is not built in")
+    packed.add_argument("--config", type=Path, help="the configuration of the kernel")
+    packed.add_argument("--key", type=Path, help="an SSH key that signs the bundle")
+    packed.add_argument("--out", type=Path, required=True, help="the bundle, as NAME.tar.gz")
+    packed.set_defaults(command=_bundle)
+    verified = commands.add_parser("verify", help="judge a bundle again, and compare the claim")
+    verified.add_argument("bundle", type=Path)
+    verified.add_argument(
+        "--signers",
+        type=Path,
+        help="allowed signers, as for ssh-keygen; the bundle needs a signature",
+    )
+    verified.set_defaults(command=_verify)
+
+
+def _bundle(options: argparse.Namespace) -> int:
+    manifest = bundle.pack(options.folder, options.target, options.config, options.out)
+    print(f"{options.out}: {manifest['verdict']}, {manifest['target']} on {manifest['release']}")
+    if options.key is not None:
+        print(signature.sign(options.out, options.key))
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    """Status 0: the claim is true, whatever its verdict is."""
+    signer = signature.check(options.bundle, options.signers) if options.signers else ""
+    for line in reports.lines_of_bundle(bundle.verify(options.bundle, signer)):
+        print(line)
+    return 0
 
 
 def _add(options: argparse.Namespace) -> int:

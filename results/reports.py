@@ -7,6 +7,8 @@ import sqlite3
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 
+from typing import Any
+
 from results import facts, history
 from results.errors import ResultsError
 from results.history import Changes, Stored
@@ -14,6 +16,11 @@ from results.history import Changes, Stored
 SHORT = 12
 """The digits of a commit that are shown."""
 GIT_S = 30
+OPEN = {
+    **{"failed": "FAILED", "waived": "WAIVED", "incomplete": "INCOMPLETE"},
+    **{"not tested": "NOT_TESTED", "not judged": "NOT_JUDGED", "not run": "NOT_RUN"},
+}
+"""The results of rules that a claim lists, with their words."""
 COUNTED = ("passed", "failed", "waived", "skipped")
 
 
@@ -100,4 +107,19 @@ def lines_of_changes(old: str, new: str, found: Sequence[Changes]) -> list[str]:
                 lines.append(f"  {word}: {rule}{f' ({cases})' if cases else ''}")
     changed = sum(bool(changes) for changes in found)
     lines.append(f"{old[:SHORT]} to {new[:SHORT]}: {changed} of {len(found)} cells differ")
+    return lines
+
+
+def lines_of_bundle(found: Any) -> list[str]:
+    """The verified claim of a bundle (bundle.Verified): its subject, its verdict, and the rules without an answer."""
+    manifest, results = found.manifest, found.results
+    profile = f", profile {manifest['profile']}" if manifest["profile"] else ", whole catalogue"
+    subject = f"{manifest['target']} on {manifest['release']} {manifest['arch']}{profile}"
+    lines = [f"{manifest['verdict']}: {subject}", f"reason: {results['reason']}"]
+    for word, result in OPEN.items():
+        rules = found.rules(result)
+        if rules:
+            lines.append(f"{word}: {' '.join(rules)}")
+    lines.append(f"suite: commit {manifest['commit']}")
+    lines.append(f"signed by: {found.signer}" if found.signer else "signature: not checked")
     return lines
