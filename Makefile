@@ -12,7 +12,7 @@ SELECTED_JOBS := $(if $(filter command,$(firstword $(origin JOBS))),$(JOBS),$(CE
 DEBUGGED := $(if $(filter-out 0 1,$(DEBUG))$(word 2,$(DEBUG)),$(error DEBUG='$(DEBUG)': 1 for a debug kernel, or nothing))$(if $(filter 1,$(DEBUG)),-debug)
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
-.PHONY: help run rules activate check kunit intree fuzz fuzz-vm oracle mutants regressions lies soak matrix nightly bench coverage lines lint deps clean guest-suite
+.PHONY: help run rules activate check kunit intree fuzz fuzz-vm oracle mutants regressions lies soak matrix nightly site bench coverage lines lint deps clean guest-suite
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ matrix: deps guest-suite ## run all jobs of ci/matrix.toml (kernel, architecture
 
 nightly: deps guest-suite ## run all tests; continues an interrupted run; SHARD=k/n runs a shard, N= rounds of the soak
 	@$(PYTHON) -m ci.check --nightly $(if $(N),--rounds '$(N)') $(if $(STAGES),--stages '$(STAGES)') $(if $(SHARD),--shard '$(SHARD)') $(if $(filter-out 0,$(FRESH)),--fresh)
+
+site: deps guest-suite ## make a static site of the documents, the rules and the history of results: build/site
+	@$(PYTHON) -m results site --out build/site
 
 rules: deps guest-suite ## write the catalogue, with the evidence for each rule, to docs/generated/rules.md and build/rules
 	@$(PYTHON) -m ci.judged

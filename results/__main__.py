@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: page, history, bundle, verify."""
+"""The command line: page, history, site, bundle, verify."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NoReturn
 
-from results import bundle, document, history, page, reports, signature
+from results import bundle, document, history, page, reports, signature, site
 from results.errors import ResultsError
 from vm.errors import PmuvmError
 
@@ -32,6 +32,10 @@ def main(argv: Sequence[str]) -> int:
     shown.add_argument("--out", type=Path, required=True, help="the HTML file")
     shown.set_defaults(command=_page)
     _history_commands(commands)
+    made = commands.add_parser("site", help="make a static site of documents and results")
+    made.add_argument("--file", type=Path, default=history.default_file(), help="the history")
+    made.add_argument("--out", type=Path, required=True, help="the folder of the site")
+    made.set_defaults(command=_site)
     _bundle_commands(commands)
     options = parser.parse_args(argv)
     try:
@@ -78,6 +82,12 @@ def _bundle_commands(commands: Any) -> None:
         help="allowed signers, as for ssh-keygen; the bundle needs a signature",
     )
     verified.set_defaults(command=_verify)
+
+
+def _site(options: argparse.Namespace) -> int:
+    site.make(options.file, options.out.absolute())
+    print(options.out / "index.html")
+    return 0
 
 
 def _bundle(options: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -35,6 +36,7 @@ CREATE TABLE run (
     totals TEXT NOT NULL,
     seconds REAL NOT NULL,
     digest TEXT NOT NULL,
+    document BLOB NOT NULL,
     UNIQUE (digest, commit_id, machine)
 );
 CREATE TABLE rule (run INTEGER NOT NULL REFERENCES run, id TEXT NOT NULL, result TEXT NOT NULL, PRIMARY KEY (run, id))
@@ -154,6 +156,7 @@ def add(database: sqlite3.Connection, run: Run, commit: str, machine: str) -> in
         "totals": json.dumps(data["totals"]),
         "seconds": sum(case["duration_s"] for case in data["cases"]),
         "digest": hashlib.sha256(content).hexdigest(),
+        "document": zlib.compress(content),
     }
     names = ", ".join(row)
     places = ", ".join(f":{name}" for name in row)
@@ -188,6 +191,18 @@ def runs(database: sqlite3.Connection) -> list[Stored]:
         )
         for row in rows
     ]
+
+
+def document_of(database: sqlite3.Connection, number: int) -> Run:
+    """The whole results.json of a run."""
+    (data,) = database.execute("SELECT document FROM run WHERE id = ?", [number]).fetchone()
+    return Run(Path(f"run {number}"), json.loads(zlib.decompress(data)))
+
+
+def newest(database: sqlite3.Connection) -> list[Stored]:
+    """The last run of each cell."""
+    found = {run.cell: run for run in runs(database)}
+    return [found[cell] for cell in sorted(found)]
 
 
 def commits(database: sqlite3.Connection) -> list[str]:
