@@ -22,6 +22,7 @@ from ci.mutation.trial import Goal
 from ci.regression import patches, recipes, report, verdicts
 from ci.regression.judging import Judge
 from ci.regression.on_kernel import Request
+from ci.regression.verdict import CAUGHT
 from vm import store
 from vm.errors import PmuvmError
 
@@ -70,7 +71,9 @@ def run(options: argparse.Namespace) -> int:
     report.write(found, errors, judge.faults, out / "results.json")
     store.write(out / "table.md", report.table(found).encode())
     if options.write:
-        verdicts.write(FOLDER, verdicts.merged(stored, found, patches.collect(FOLDER)[0]))
+        # Without the other cases, a miss is no result.
+        valid = [done for done in found if done.result == CAUGHT or not options.own]
+        verdicts.write(FOLDER, verdicts.merged(stored, valid, patches.collect(FOLDER)[0]))
     print(report.summary(found, errors, judge.faults))
     return report.status(found, errors)
 
@@ -98,7 +101,7 @@ def main(argv: list[str]) -> int:
     add(
         "--write",
         action="store_true",
-        help=f"write the results to {patches.FOLDER / verdicts.NAME}",
+        help=f"write the results to {patches.FOLDER / verdicts.NAME}; with --own, only catches",
     )
     goals = parser.add_mutually_exclusive_group()
     goals.add_argument(
@@ -108,8 +111,6 @@ def main(argv: list[str]) -> int:
     )
     goals.add_argument("--all", action="store_true", help="run all cases on all targets")
     options = parser.parse_args(argv)
-    if options.own and options.write:
-        return _refused("--write needs the results of all cases: it does not go with --own")
     (options.out / "results.json").unlink(missing_ok=True)
     try:
         return run(options)

@@ -17,7 +17,7 @@ from ci.mutation import trial
 from ci.mutation.killers import Killers
 from ci.mutation.patch import Mutant, PatchError
 from ci.mutation.trial import Goal, Trial
-from ci.regression import bench, on_kernel, passes, patches, recipes, report, verdict
+from ci.regression import bench, on_kernel, passes, patches, recipes, report, verdict, verdicts
 from ci.regression.judging import Judge
 from ci.regression.on_kernel import Request
 from ci.regression.patches import Regression
@@ -359,7 +359,6 @@ def test_first_failing_rule_that_the_patch_names_is_reported(tmp_path: Path) -> 
     [
         (["--folder", "/no/such/folder"], "no folder /no/such/folder"),
         (["--kernel", "5.4"], "unknown kernel '5.4' (known: 6.1, 6.12, 7.2)"),
-        (["--own", "--write"], "--write needs the results of all cases"),
     ],
 )
 def test_invalid_request_is_a_one_line_error(
@@ -368,6 +367,30 @@ def test_invalid_request_is_a_one_line_error(
     assert regressions.main(["--out", str(tmp_path), *words]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("regressions: ") and said in line
+
+
+@pytest.mark.parametrize(("options", "wanted"), [([], {"B001", "B002"}), (["--own"], {"B001"})])
+def test_miss_by_the_named_rules_alone_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], wanted: set[str]
+) -> None:
+    folder = tmp_path / "own"
+    for name in ("B001", "B002"):
+        header = HEADER.replace("B001", name)
+        diff = DIFF.replace("TWO", name)
+        path = folder / f"{name}-bug.patch"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(header + diff, encoding="utf-8")
+    one, other = patches.collect(folder)[0]
+    found = [
+        Verdict(one, "6.12", CAUGHT, "intel", "A.One", "CNT-003"),
+        Verdict(other, "6.12", MISSED),
+    ]
+    monkeypatch.setattr(regressions, "FOLDER", folder)
+    monkeypatch.setattr(Judge, "run", lambda _: found)
+    monkeypatch.setattr(Killers, "read", lambda: Killers({}))
+    monkeypatch.setattr(Killers, "write", lambda *_: None)
+    regressions.main(["--out", str(tmp_path), "--write", *options])
+    assert {name for name, _ in verdicts.read(folder)} == wanted
 
 
 def test_folder_without_a_patch_for_the_kernel_is_an_error(

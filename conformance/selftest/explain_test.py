@@ -86,7 +86,8 @@ def test_rule_that_caught_a_real_bug_names_it(evidence: str) -> None:
     pathlib.Path(evidence).write_text(json.dumps(document), "utf-8")
     assert lines_of("CTX-013", evidence, "can fail:", "real bug:") == [
         "can fail: failed by 1 regression (B001)",
-        "real bug: B001 on intel: A count is lost." "  (seen: Context.Y on 6.1, Context.Y on 6.12)",
+        "real bug: B001 on intel, 6.1, 6.12: A count is lost."
+        "  (seen: Context.Y on 6.1; Context.Y on 6.12)",
     ]
 
 
