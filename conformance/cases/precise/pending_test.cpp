@@ -3,6 +3,7 @@
 // wait.
 #include <poll.h>
 
+#include "cases/common.h"
 #include "cases/precise/precise.h"
 #include "perf/registers.h"
 #include "rules/DRV.h"

@@ -208,7 +208,8 @@ CONFORMANCE_CASE(Signal, SigtrapsEndWithTheRefreshLimit, .rules = {rule::SIG_017
 volatile std::uint64_t watched = 0;
 
 // The child exists before the change, with an event of its own.
-CONFORMANCE_CASE(Signal, ModifiedDataIsInTheNextSigtrap, .rules = {rule::SIG_024}) {
+CONFORMANCE_CASE(Signal, ModifiedDataIsInTheNextSigtrap, .rules = {rule::SIG_024},
+                 .needs = {Cap::kTasks}) {
   CatchTraps();
   const Event event = Open(
       CountStores(watched, {.sample_period = 1, .inherit = true, .sigtrap = true, .sig_data = 11}));
