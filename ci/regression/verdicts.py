@@ -16,6 +16,7 @@ from vm import store
 NAME = "verdicts.toml"
 HEAD = """# SPDX-License-Identifier: Apache-2.0
 # The result of each regression on each kernel. `python3 -m ci.regressions --write` writes this file.
+# Longer than 500 lines: it has an entry for each regression and kernel.
 """
 KEYS = ("id", "kernel", "result", "rule", "case", "target")
 
