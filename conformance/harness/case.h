@@ -37,6 +37,7 @@
 #include <vector>
 
 #include "harness/dimensions.h"
+#include "harness/measurement.h"
 #include "harness/rule.h"
 #include "harness/sweep.h"
 #include "perf/event.h"

@@ -47,6 +47,7 @@ std::string EncodeResult(const CaseResult& result) {
                          {"message", result.message},
                          {"skip_reason", ToString(result.skip_reason)},
                          {"disturbed", result.preempted}};
+  if (!result.measurements.empty()) line["measurements"] = ToJson(result.measurements);
   if (!result.lie.empty()) {
     line["lie"] = result.lie;
     line["lied"] = result.lied;
@@ -61,6 +62,12 @@ bool DecodeResult(const std::string& text, CaseResult* result) {
   if (!json["result"].is_string() || !json["message"].is_string()) return false;
   const auto parsed = ResultFromString(json["result"].get<std::string>());
   if (!parsed) return false;
+  try {
+    result->measurements =
+        MeasurementsFromJson(json.value("measurements", nlohmann::json::array()));
+  } catch (const std::exception&) {
+    return false;
+  }
   result->result = *parsed;
   result->message = json["message"].get<std::string>();
   result->skip_reason =

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/measurement.h"
 #include "system/skip_reason.h"
 
 namespace pmuconf {
@@ -41,6 +42,7 @@ struct CaseResult {
   std::string lie = {};    // id of the lie that was on; "" in every real run
   std::uint64_t lied = 0;  // how often the lie applied
   std::vector<std::string> named_rules = {};  // rules that the failed expectations name
+  std::vector<Measurement> measurements = {};
 };
 
 }  // namespace pmuconf

@@ -163,6 +163,7 @@ CaseResult RunInThisProcess(const CaseInfo& info) {
   }
   result.preempted = c.preempted;
   result.named_rules = listener->Named(info.meta.rules);
+  result.measurements = Attached();
   return result;
 }
 

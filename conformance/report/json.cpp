@@ -58,6 +58,7 @@ std::string ToJson(const Report& report) {
                 {"message", row.message}};
     if (row.skip_reason != SkipReason::kNone) one["skip_reason"] = ToString(row.skip_reason);
     if (row.runs > 1) one["runs"] = row.runs;
+    if (!row.measurements.empty()) one["measurements"] = ToJson(row.measurements);
     if (!good && !report.repro_command.empty()) one["repro"] = report.repro_command + row.id;
     cases.push_back(std::move(one));
   }

@@ -42,6 +42,7 @@ void ParseResult(const Json& json, Stream* stream) {
   if (!known) throw std::runtime_error("unknown skip reason '" + reason + "'");
   result.skip_reason = *known;
   result.runs = json.value("runs", 1);
+  result.measurements = MeasurementsFromJson(json.value("measurements", Json::array()));
   result.lie = json.value("lie", std::string());
   if (!result.lie.empty()) stream->lie = result.lie;
   stream->results.push_back(std::move(result));

@@ -8,7 +8,7 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(Counting, DisabledTimeIsNotCounted, .rules = {rule::CNT_002, rule::CNT_005},
-                 .needs = {Cap::kStimulus},
+                 .needs = {Cap::kStimulus}, .budget_s = 30,
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>(),
                           Over<dim::Before>()}) {
   const Subject subject(*this);

@@ -26,16 +26,27 @@ CONFORMANCE_CASE(Counting, OpenedDisabledReadsZero, .rules = {rule::CNT_001},
 
 CONFORMANCE_CASE(Counting, RepeatedEnableDisableCountsExactly,
                  .rules = {rule::CNT_002, rule::CNT_005}, .needs = {Cap::kStimulus}) {
+  Measurement errors = {.name = "error",
+                        .title = "Difference between count and truth",
+                        .mark = Mark::kPoints,
+                        .x = {"true count", "events"},
+                        .y = {"count minus truth", "events"},
+                        .series = {}};
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);
     std::uint64_t want = 0;
+    Series& error = errors.series.emplace_back(spec.name);
     for (std::uint64_t n = 0; n < 24; ++n) {
       event.Enable();
       target().Stimulate(spec, n * n + 1);
       event.Disable();
       target().Stimulate(spec, 3 * n + 1);
       want += n * n + 1;
-      ASSERT_THAT(event.Read(), Counted(spec, want)) << rule::CNT_005.text;
+      const Reading reading = event.Read();
+      const auto truth = static_cast<double>(want);
+      error.points.emplace_back(truth, static_cast<double>(reading.value) - truth);
+      Attach(errors);
+      ASSERT_THAT(reading, Counted(spec, want)) << rule::CNT_005.text;
     }
   }
 }

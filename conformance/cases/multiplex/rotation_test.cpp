@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // More events than counters: each event gets a turn, and no pulse is lost or counted twice.
+#include <functional>
+
 #include "cases/common.h"
+#include "cases/multiplex/turns.h"
 #include "perf/ring.h"
 #include "rules/DRV.h"
 #include "rules/MUX.h"
@@ -9,12 +12,18 @@
 namespace pmuconf {
 namespace {
 
-// Generates single pulses until each of `events` has counted `least`. Returns the number of pulses.
-std::uint64_t PulseUntilAllCount(const EventSpec& spec, const std::vector<Event>& events,
-                                 std::uint64_t least) {
+// Generates single pulses until each of `events` has counted `least`, and calls `observe` after
+// each pulse. Returns the number of pulses.
+std::uint64_t PulseUntilAllCount(
+    const EventSpec& spec, const std::vector<Event>& events, std::uint64_t least,
+    const std::function<void()>& observe = [] {}) {
   std::uint64_t pulsed = 0;
   const bool all = RepeatUntil(
-      [&] { Pulse(spec, 1), ++pulsed; },
+      [&] {
+        Pulse(spec, 1);
+        ++pulsed;
+        observe();
+      },
       [&] {
         return std::all_of(events.begin(), events.end(),
                            [&](const Event& event) { return event.Read().value >= least; });
@@ -33,7 +42,8 @@ void CheckConservation(const OpenOptions& place) {
   // use.
   std::uint64_t before = 0;
   for (const Event& event : events) before += event.Read().value;
-  const std::uint64_t pulsed = PulseUntilAllCount(spec, events, 20);
+  Turns turns(events);
+  const std::uint64_t pulsed = PulseUntilAllCount(spec, events, 20, [&turns] { turns.Observe(); });
   // The first event to be enabled is the last one to be disabled, so its enabled time covers that
   // of the others.
   for (auto event = events.rbegin(); event != events.rend(); ++event) event->Disable();

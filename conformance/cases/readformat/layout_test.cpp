@@ -7,6 +7,7 @@
 
 #include "cases/common.h"
 #include "cases/raw_read.h"
+#include "cases/readformat/read_cost.h"
 #include "rules/RDF.h"
 
 namespace pmuconf {
@@ -108,6 +109,19 @@ CONFORMANCE_CASE(ReadFormat, GroupReadingHasItsMembersInOrder,
     EXPECT_EQ(reading.entries[i].id, group[i].Id()) << rule::RDF_003.text;
     EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::RDF_004.text;
   }
+
+  Series cost = {"read(2)", {}};
+  for (std::size_t n = 1; n <= specs.size(); ++n) {
+    Group part(std::vector(specs.begin(), specs.begin() + static_cast<std::ptrdiff_t>(n)));
+    part.Enable();
+    cost.points.emplace_back(n, MedianCostNs([&part] { part.Read(); }));
+  }
+  Attach({.name = "cost",
+          .title = "Cost of the reading of a group",
+          .mark = Mark::kLine,
+          .x = {"members", ""},
+          .y = {"median of 33 readings", "ns"},
+          .series = {cost}});
 }
 
 CONFORMANCE_CASE(ReadFormat, SiblingReadsTheGroupInItsOwnFormat, .rules = {rule::RDF_011},

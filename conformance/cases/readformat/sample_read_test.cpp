@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readings in samples, and the count of samples for which the buffer had no space.
+#include <utility>
+
 #include "cases/common.h"
 #include "perf/ring.h"
 #include "rules/RDF.h"
@@ -9,20 +11,46 @@ namespace {
 
 CONFORMANCE_CASE(ReadFormat, SampleHoldsTheCountAtTheOverflow, .rules = {rule::RDF_019},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
+  constexpr std::uint64_t kPeriod = 40;
+  Measurement distances = {.name = "distance",
+                           .title = "Distance of a sample from the previous one",
+                           .mark = Mark::kPoints,
+                           .x = {"sample", ""},
+                           .y = {"distance", "events"},
+                           .series = {}};
+  Measurement skids = {.name = "skid",
+                       .title = "Events after the end of the period",
+                       .mark = Mark::kBars,
+                       .x = {"sample", ""},
+                       .y = {"skid", "events"},
+                       .series = {}};
   for (const EventSpec& spec : target().Events()) {
-    const Event event = Open(spec, {.sample_period = 40,
+    const Event event = Open(spec, {.sample_period = kPeriod,
                                     .sample_type = PERF_SAMPLE_READ,
                                     .read_format = kReadTimes | PERF_FORMAT_ID});
     Ring ring(event, 4);
     event.Enable();
-    Pulse(spec, 409);
+    Pulse(spec, 10 * kPeriod + 9);
     event.Disable();
     const RingContents contents = ring.Drain();
+    Series& distance = distances.series.emplace_back(spec.name);
+    Series& skid = skids.series.emplace_back(spec.name);
+    double last = 0;
+    double end = 0;
+    for (const Sample& sample : contents.samples) {
+      if (!sample.read) continue;
+      const auto count = static_cast<double>(sample.read->value);
+      const auto number = static_cast<double>(distance.points.size() + 1);
+      distance.points.emplace_back(number, count - std::exchange(last, count));
+      skid.points.emplace_back(number, count - (end += kPeriod));
+    }
+    Attach(distances);
+    Attach(skids);
     ASSERT_EQ(contents.samples.size(), 10u);
     for (std::size_t i = 0; i < contents.samples.size(); ++i) {
       ASSERT_TRUE(contents.samples[i].read) << rule::RDF_019.text;
       const Reading& reading = *contents.samples[i].read;
-      EXPECT_THAT(reading, Counted(spec, 40 * (i + 1))) << rule::RDF_019.text;
+      EXPECT_THAT(reading, Counted(spec, kPeriod * (i + 1))) << rule::RDF_019.text;
       EXPECT_EQ(reading.id, event.Id()) << rule::RDF_019.text;
       EXPECT_LE(reading.time_running, reading.time_enabled) << rule::RDF_019.text;
     }

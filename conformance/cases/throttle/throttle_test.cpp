@@ -29,6 +29,34 @@ void ExpectNoSampleWhileThrottled(const RingContents& got) {
   }
 }
 
+// Attaches the number of samples over time, and when the event was throttled and unthrottled.
+void AttachThrottling(const RingContents& got) {
+  Series samples = {"samples", {}};
+  Series throttled = {"throttled", {}};
+  Series unthrottled = {"unthrottled", {}};
+  std::size_t records = 0;
+  std::uint64_t begin = 0;
+  for (const std::uint32_t type : got.order) {
+    const bool is_sample = type == PERF_RECORD_SAMPLE;
+    if (!is_sample && type != PERF_RECORD_THROTTLE && type != PERF_RECORD_UNTHROTTLE) continue;
+    // An invalid record has failed the case, and has no entry.
+    if ((is_sample ? got.samples.size() <= samples.points.size() : got.throttles.size() <= records))
+      break;
+    const std::uint64_t time = is_sample ? got.samples[samples.points.size()].time.value_or(0)
+                                         : got.throttles[records++].time;
+    if (begin == 0) begin = time;
+    Series& series = is_sample ? samples : (type == PERF_RECORD_THROTTLE ? throttled : unthrottled);
+    series.points.emplace_back((static_cast<double>(time) - static_cast<double>(begin)) / 1e6,
+                               samples.points.size() + is_sample);
+  }
+  Attach({.name = "throttling",
+          .title = "Samples of a throttled event",
+          .mark = Mark::kPoints,
+          .x = {"time", "ms"},
+          .y = {"samples so far", ""},
+          .series = {samples, throttled, unthrottled}});
+}
+
 CONFORMANCE_CASE(Throttle, ThrottledEventStopsSampling, .rules = {rule::THR_001, rule::REC_106},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
                  .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
@@ -121,7 +149,7 @@ CONFORMANCE_CASE(Throttle, UnthrottledEventResumes, .rules = {rule::THR_002, rul
                  .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const SampleRateLimit limit(kOnePerTick);
   for (const std::uint64_t period : {1, 1'000}) {
-    Throttled run(*this, period);
+    Throttled run(*this, period, PERF_SAMPLE_PERIOD | PERF_SAMPLE_TIME);
     run.UntilThrottled();
     run.UntilRestarted();
     SampleRateLimit::Set(SampleRateLimit::kNoLimit);
@@ -130,6 +158,7 @@ CONFORMANCE_CASE(Throttle, UnthrottledEventResumes, .rules = {rule::THR_002, rul
     Pulse(run.spec, 4 * period);
     run.Drain();
     EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 4 * period)) << rule::THR_002.text;
+    AttachThrottling(run.got);
     EXPECT_EQ(run.got.samples.size(), samples + 4) << rule::THR_002.text;
     ExpectNoSampleWhileThrottled(run.got);
     SampleRateLimit::Set(kOnePerTick);

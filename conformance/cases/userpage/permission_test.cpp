@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "cases/common.h"
+#include "cases/readformat/read_cost.h"
 #include "cases/remap.h"
 #include "cases/rendezvous.h"
 #include "cases/subject.h"
@@ -37,6 +38,14 @@ CONFORMANCE_CASE(UserPage, UserReadEqualsRead,
   }
   event.Reset();
   EXPECT_LE(ReadUserPage(ring.page()).count, event.Read().value) << rule::RDP_012.text;
+  Attach(
+      {.name = "cost",
+       .title = "Cost of a reading",
+       .mark = Mark::kBars,
+       .x = {"way", ""},
+       .y = {"median of 33 readings", "ns"},
+       .series = {{"read(2)", {{0, MedianCostNs([&event] { event.Read(); })}}},
+                  {"control page", {{1, MedianCostNs([&ring] { ReadUserPage(ring.page()); })}}}}});
 }
 
 CONFORMANCE_CASE(UserPage, UserReadWithoutMappingFaults, .rules = {rule::RDP_014}) {
