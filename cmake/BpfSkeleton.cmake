@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # bpf_skeletons(TARGET FILE...) compiles each <name>.bpf.c to <name>.skel.h on the include path of TARGET.
+include("${CMAKE_SOURCE_DIR}/conformance/arch/${CMAKE_SYSTEM_PROCESSOR}.cmake")
 find_program(PMUCONF_BPF_CLANG NAMES clang-14 clang REQUIRED)
 find_program(PMUCONF_BPFTOOL NAMES bpftool PATHS /usr/sbin REQUIRED)
 find_path(PMUCONF_ASM_DIR asm/types.h PATHS "/usr/include/${CMAKE_CXX_LIBRARY_ARCHITECTURE}"
@@ -20,7 +21,7 @@ function(bpf_skeletons target)
       COMMAND "${PMUCONF_BPF_CLANG}" -target bpf -O2 -g -Wall -Werror
         # The output must not depend on the path of the sources.
         "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=."
-        -D__TARGET_ARCH_${CMAKE_SYSTEM_PROCESSOR} -idirafter "${PMUCONF_ASM_DIR}"
+        -D__TARGET_ARCH_${PMUCONF_BPF_ARCH} -idirafter "${PMUCONF_ASM_DIR}"
         -c "${source}" -o "${dir}/${name}.bpf.o"
       # The analyzer reports leaks in bpftool's output, for the case that an allocation fails.
       COMMAND "${CMAKE_COMMAND}" -E echo "/* NOLINTBEGIN(clang-analyzer-unix.Malloc) */"

@@ -12,7 +12,7 @@ PURE = ("driver/core", "driver/model")
 MAY_INCLUDE = {"driver/core": PURE, "driver/model": ("driver/model",)}
 # core/ validates the values that users may write, so it includes the uapi header too.
 MAY_READ = {"driver/core": ('"uapi/refpmu.h"',)}
-MODEL_ROOMS = tuple(f"conformance/{n}" for n in ("text", "system", "perf", "stimulus", "target"))
+MODEL_ROOMS = tuple(f"conformance/{n}" for n in ("arch", "text", "system", "perf", "stimulus", "target"))
 SUITE_ROOMS = (*MODEL_ROOMS, "conformance/harness")
 MAY_USE = {
     **{room: MODEL_ROOMS[:place] for place, room in enumerate(MODEL_ROOMS)},
@@ -34,7 +34,7 @@ MAY_USE = {
     "oracle/program": (*SUITE_ROOMS, "oracle"),
     "oracle/tests": (*SUITE_ROOMS, "oracle"),
     "tools": MODEL_ROOMS,
-    "tools/profile": MODEL_ROOMS[:3],
+    "tools/profile": MODEL_ROOMS[:4],
     "tools/repro": (*SUITE_ROOMS, "oracle"),
     "tools/watch": MODEL_ROOMS,
 }

@@ -4,14 +4,9 @@
 #include <linux/bpf_perf_event.h>
 
 #include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
 
 #define CPUS 64
-
-#ifdef __TARGET_ARCH_aarch64
-#define REGISTER_OF_IP pc
-#else
-#define REGISTER_OF_IP rip
-#endif
 
 __u64 runs = 0;
 __u64 runs_on[CPUS] = {};
@@ -24,7 +19,7 @@ int on_overflow(struct bpf_perf_event_data *ctx)
 {
 	__sync_fetch_and_add(&runs, 1);
 	__sync_fetch_and_add(&runs_on[bpf_get_smp_processor_id() % CPUS], 1);
-	ip = ctx->regs.REGISTER_OF_IP;
+	ip = PT_REGS_IP(&ctx->regs);
 	pid_tgid = bpf_get_current_pid_tgid();
 	bpf_get_current_comm(comm, sizeof(comm));
 	return 1;

@@ -8,6 +8,8 @@
 #include <set>
 #include <sstream>
 
+#include "arch/machines.h"
+
 namespace pmuconf {
 namespace {
 
@@ -130,7 +132,7 @@ std::string PlacesWith(const Json& judged, const std::string& result) {
     const std::string observer = Text(row, "observer"), target = Text(row, "target");
     const std::string arch = Text(row, "arch"), kernel = Text(row, "kernel");
     std::string name = observer == "kunit" ? "KUnit" : target.empty() ? observer : target;
-    if (!arch.empty() && arch != "x86_64") name += " " + arch;
+    if (!arch.empty() && arch != processor::kMachines.front()) name += " " + arch;
     if (kernel.empty())
       kernels[name];
     else

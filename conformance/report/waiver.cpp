@@ -9,6 +9,7 @@
 #include <regex>
 #include <utility>
 
+#include "arch/machines.h"
 #include "system/sysfs.h"
 #include "target/expression.h"
 #include "target/target.h"
@@ -123,8 +124,8 @@ std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path,
       scope->Fail("kernels", "must be like \">=6.1\" or \">=6.1,<6.12\"");
     }
     waiver.arch = scope->StringOr("arch", "");
-    if (!waiver.arch.empty() && waiver.arch != "x86_64" && waiver.arch != "aarch64") {
-      scope->Fail("arch", "must be x86_64 or aarch64");
+    if (!waiver.arch.empty() && !processor::IsMachine(waiver.arch)) {
+      scope->Fail("arch", "must be a machine: " + processor::ListOfMachines());
     }
     waiver.results = Results(*scope);
     scope->Finish();

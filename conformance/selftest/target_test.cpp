@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-#include "target/processor.h"
+#include "arch/arch.h"
 
 namespace pmuconf {
 namespace {

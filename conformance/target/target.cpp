@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "arch/arch.h"
 #include "perf/compat_call.h"
-#include "perf/registers.h"
 #include "stimulus/stimuli.h"
 #include "stimulus/work/work.h"
 #include "system/broken.h"
@@ -18,7 +18,6 @@
 #include "system/hypervisor.h"
 #include "system/sysfs.h"
 #include "system/tracefs.h"
-#include "target/processor.h"
 #include "target/target_claims.h"
 #include "target/target_port.h"
 

@@ -7,11 +7,12 @@
 #include <regex>
 #include <utility>
 
+#include "arch/arch.h"
+#include "arch/machines.h"
 #include "stimulus/stimuli.h"
 #include "stimulus/work/work.h"
 #include "system/sysfs.h"
 #include "target/expression.h"
-#include "target/processor.h"
 #include "target/target.h"
 #include "target/target_base.h"
 #include "target/target_claims.h"
@@ -145,8 +146,8 @@ std::optional<int> ReadRefusal(TomlTable* refusals, const char* key) {
   std::optional<int> here;
   TomlTable machines = *refusals->Table(key);
   for (const std::string& machine : machines.Keys()) {
-    if (machine != "x86_64" && machine != "aarch64") {
-      machines.Fail(machine, "must be a machine: x86_64, aarch64");
+    if (!processor::IsMachine(machine)) {
+      machines.Fail(machine, "must be a machine: " + processor::ListOfMachines());
     }
     const int error = read(&machines, machine.c_str());
     if (machine == processor::kMachine) here = error;

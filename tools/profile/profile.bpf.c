@@ -4,14 +4,9 @@
 #include <linux/bpf_perf_event.h>
 
 #include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
 
 #include "profile_sample.h"
-
-#ifdef __TARGET_ARCH_aarch64
-#define INTERRUPTED_AT(ctx) ((ctx)->regs.pc)
-#else
-#define INTERRUPTED_AT(ctx) ((ctx)->regs.rip)
-#endif
 
 #define STACK_BYTES (PROFILE_MAX_FRAMES * sizeof(__u64))
 
@@ -73,7 +68,7 @@ int profile(struct bpf_perf_event_data *ctx)
 	scratch->sample.cpu = cpu;
 	bpf_get_current_comm(scratch->sample.comm, sizeof(scratch->sample.comm));
 	/* Only an interrupt in kernel mode has a kernel stack; other attempts waste time. */
-	if (want_kernel && (long)INTERRUPTED_AT(ctx) < 0)
+	if (want_kernel && (long)PT_REGS_IP(&ctx->regs) < 0)
 		kernel_bytes = bpf_get_stack(ctx, scratch->stacks, STACK_BYTES, 0);
 	/* On an error there is no stack: the idle task, for example, has no user stack. */
 	if (kernel_bytes < 0 || kernel_bytes > STACK_BYTES)

@@ -4,9 +4,11 @@
 #define PMUCONF_CASES_BRANCH_BRANCH_H_
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "arch/arch.h"
 #include "cases/record/kernel_symbol.h"
 #include "harness/case.h"
 #include "perf/ring.h"
@@ -56,12 +58,9 @@ inline constexpr std::uint64_t kKernelCode = 0xffff'ffff'8100'0000;
 // at that address. The first call takes longer than a real-time task may run: call it before
 // NoPreemption.
 inline std::uint64_t EndOfInterrupts() {
-#ifdef __x86_64__
-  static const std::uint64_t end = AddressOf("native_irq_return_iret");
+  if (processor::kInterruptReturn.empty()) return kKernelCode + 0x1000;
+  static const std::uint64_t end = AddressOf(std::string(processor::kInterruptReturn));
   return end;
-#else
-  return kKernelCode + 0x1000;
-#endif
 }
 
 // A branch from user code into the kernel, one out of the kernel, and one within the kernel to

@@ -4,9 +4,9 @@
 #include <array>
 #include <set>
 
+#include "arch/arch.h"
 #include "cases/common.h"
 #include "cases/subject.h"
-#include "perf/registers.h"
 #include "rules/ERR.h"
 #include "rules/INI.h"
 

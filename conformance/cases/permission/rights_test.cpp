@@ -7,10 +7,10 @@
 
 #include <fstream>
 
+#include "arch/arch.h"
 #include "cases/common.h"
 #include "cases/kernel_pmus.h"
 #include "cases/unprivileged.h"
-#include "perf/registers.h"
 #include "perf/ring.h"
 #include "rules/INI.h"
 #include "rules/PRM.h"

@@ -2,10 +2,10 @@
 // The kernel calls security modules and obeys them. In these cases a BPF program is the module.
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "cases/mount.h"
 #include "harness/case.h"
 #include "perf/bpf.h"
-#include "perf/registers.h"
 #include "rules/PRM.h"
 #include "security_hooks.skel.h"
 #include "system/sysfs.h"

@@ -4,10 +4,10 @@
 
 #include <map>
 
+#include "arch/arch.h"
 #include "cases/common.h"
 #include "cases/precise/precise.h"
 #include "cases/raw_clock.h"
-#include "perf/registers.h"
 #include "rules/PRC.h"
 #include "rules/REC.h"
 

@@ -3,9 +3,9 @@
 // wait.
 #include <poll.h>
 
+#include "arch/arch.h"
 #include "cases/common.h"
 #include "cases/precise/precise.h"
-#include "perf/registers.h"
 #include "rules/DRV.h"
 #include "rules/PRC.h"
 #include "rules/REC.h"

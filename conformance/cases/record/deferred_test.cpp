@@ -5,10 +5,10 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "arch/arch.h"
 #include "cases/tracepoint/tracepoint.h"
 #include "harness/case.h"
 #include "perf/newer_abi.h"
-#include "perf/registers.h"
 #include "perf/ring.h"
 #include "rules/REC.h"
 #include "system/cpu.h"

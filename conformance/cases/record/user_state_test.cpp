@@ -6,9 +6,9 @@
 #include <bit>
 #include <cstring>
 
+#include "arch/arch.h"
 #include "cases/common.h"
 #include "cases/program32.h"
-#include "perf/registers.h"
 #include "perf/ring.h"
 #include "rules/REC.h"
 #include "system/guarded_stack.h"

@@ -40,13 +40,12 @@ std::optional<WorkPlan> PlanWork(WorkKind kind, std::uint64_t n);
 inline constexpr std::uint64_t kMostSteps = 2'000;
 std::uint64_t StepOfWork(std::uint64_t n, std::uint64_t extra);
 // Returns the address of unit `unit` of the straight line code, 0 to kLadder. The last one is that
-// of the system call. 0 on an unsupported processor.
+// of the system call.
 std::uint64_t LadderAddress(WorkKind kind, unsigned unit);
 
 class Worker {
  public:
-  // Forks the worker and waits until it is stopped. Throws Broken if that fails or if the processor
-  // is not supported.
+  // Forks the worker and waits until it is stopped. Throws Broken if that fails.
   Worker();
   Worker(const Worker&) = delete;
   ~Worker();  // kills and reaps it

@@ -13,7 +13,7 @@
 
 #include "../watch.h"
 
-#ifdef __TARGET_ARCH_aarch64
+#ifdef __TARGET_ARCH_arm64
 #define REGISTERS struct user_pt_regs
 #define ARGUMENT(ctx, n) ((ctx)->regs[n])
 #define RESULT(ctx) ((ctx)->regs[0])
