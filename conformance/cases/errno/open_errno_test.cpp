@@ -168,12 +168,13 @@ CONFORMANCE_CASE(OpenErrno, CloexecSetsDescriptorFlag, .rules = {rule::ERR_019},
     SCOPED_TRACE(other);
     for (const int group : {-1, leader.fd()}) {
       if (group < 0 && other != 0) continue;
-      const Event closed = Open(spec, {.group_fd = group, .flags = other | PERF_FLAG_FD_CLOEXEC});
-      const Event inherited = Open(spec, {.group_fd = group, .flags = other});
-      EXPECT_EQ(fcntl(closed.fd(), F_GETFD), FD_CLOEXEC) << rule::ERR_019.text;
-      EXPECT_EQ(fcntl(inherited.fd(), F_GETFD), 0) << rule::ERR_019.text;
-      EXPECT_FALSE(SurvivesExec(closed.fd())) << rule::ERR_019.text;
-      EXPECT_TRUE(SurvivesExec(inherited.fd())) << rule::ERR_019.text;
+      const auto closed = TryOpen(spec, {.group_fd = group, .flags = other | PERF_FLAG_FD_CLOEXEC});
+      const auto inherited = TryOpen(spec, {.group_fd = group, .flags = other});
+      ASSERT_TRUE(closed.ok() && inherited.ok()) << rule::ERR_019.text;
+      EXPECT_EQ(fcntl(closed.event.fd(), F_GETFD), FD_CLOEXEC) << rule::ERR_019.text;
+      EXPECT_EQ(fcntl(inherited.event.fd(), F_GETFD), 0) << rule::ERR_019.text;
+      EXPECT_FALSE(SurvivesExec(closed.event.fd())) << rule::ERR_019.text;
+      EXPECT_TRUE(SurvivesExec(inherited.event.fd())) << rule::ERR_019.text;
     }
   }
 }

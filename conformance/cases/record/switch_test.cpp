@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SWITCH and SWITCH_CPU_WIDE records: a task leaves its CPU or returns to it, with the reason and
 // the task.
+#include <poll.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 #include "cases/record/side_band.h"
 
@@ -53,6 +55,33 @@ CONFORMANCE_CASE(Record, SwitchReportsPreemptedAndBlocked, .rules = {rule::REC_1
   const std::vector<Record> blocked = side_band.DrainRaw(PERF_RECORD_SWITCH);
   ExpectSwitches(blocked, side_band.event());
   EXPECT_EQ(Voluntary(blocked), 1) << rule::REC_111.text;
+}
+
+// The kernel counts the switches of a task by the same reasons. Since 6.12 a task that sleeps after
+// more than its share of the CPU may stay on the run queue for a while.
+CONFORMANCE_CASE(Record, SwitchReasonsAgreeWithGetrusage, .rules = {rule::REC_111},
+                 .needs = {Cap::kTasks}) {
+  Child rival([] {
+    while (true) {
+    }
+    return 0;
+  });
+  const auto voluntary = [] {
+    rusage usage = {};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw;
+  };
+  SideBand side_band(RequestSwitches);
+  rival.Go();
+  side_band.DrainRaw();
+  const auto before = voluntary();
+  std::ptrdiff_t reported = 0;
+  for (int i = 0; i < 50; ++i) {
+    BusyWait(0.004);
+    poll(nullptr, 0, 1);  // gives up the CPU
+    reported += Voluntary(side_band.DrainRaw(PERF_RECORD_SWITCH));
+  }
+  EXPECT_EQ(reported, voluntary() - before) << rule::REC_111.text;
 }
 
 CONFORMANCE_CASE(Record, CpuWideSwitchReportsBothTasks, .rules = {rule::REC_112, rule::REC_024},

@@ -32,7 +32,7 @@ CONFORMANCE_CASE(RingBuffer, PartialUnmapAndResizeAreRefused, .rules = {rule::RB
   Ring ring(event, 4);
   const int covered = static_cast<int>(ValueOnThisKernel(rule::RB_004, "covered"));
   for (const RemapAttempt& attempt : RefusedRemaps(AddressOf(ring), 5, covered)) {
-    EXPECT_EQ(attempt.error, attempt.expected) << attempt.what << ": " << rule::RB_004.text;
+    ASSERT_EQ(attempt.error, attempt.expected) << attempt.what << ": " << rule::RB_004.text;
   }
   event.Enable();
   Pulse(spec, 600);
