@@ -14,6 +14,9 @@ from .console import printable
 LINE_LIMIT = 64 << 10
 """Maximum length of a line in bytes, including its end."""
 
+MOST_POINTS = 512
+"""The points of all series of a measurement. A JSON schema has no sums."""
+
 Message = dict[str, Any]
 
 _SCHEMA = json.loads((pathlib.Path(__file__).parent / "channel_schema.json").read_text("utf-8"))
@@ -63,6 +66,10 @@ def parse(line: bytes) -> Message:
     if error is not None:
         raise BadLine(f"a line breaks the protocol ({printable(error.message)[:120]}): {shown}")
     assert isinstance(message, dict)
+    for measurement in message.get("measurements", ()) if message["t"] == "result" else ():
+        points = sum(len(series["points"]) for series in measurement["series"])
+        if points > MOST_POINTS:
+            raise BadLine(f"a measurement has {points} points, more than {MOST_POINTS}: {shown}")
     return message
 
 

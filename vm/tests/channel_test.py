@@ -23,6 +23,25 @@ def line(**changes: object) -> bytes:
     return json.dumps({**RESULT, **changes}).encode()
 
 
+AXIS = {"label": "time", "unit": "ms"}
+
+
+def measurement(**changes: object) -> dict[str, object]:
+    """A measurement with other values of keys."""
+    series = [{"name": "event 0", "points": [[0, 1.5], [-2e3, 1e30]]}]
+    whole: dict[str, object] = {"name": "turns", "title": "Turns", "at": "cpu=0", "mark": "spans"}
+    return whole | {"x": AXIS, "y": AXIS, "series": series} | changes
+
+
+def of_points(series: int, points: int) -> dict[str, object]:
+    """A measurement with this number of series, each with this number of points."""
+    return measurement(series=[{"name": "a", "points": [[0, 1]] * points}] * series)
+
+
+def measured(*rows: object) -> bytes:
+    return line(measurements=list(rows))
+
+
 GOOD = [
     b'{"t":"hello","protocol":1,"kernel":"6.12.1","arch":"x86_64","cpus":2}',
     b'{"t":"load","ok":true,"error":""}',
@@ -35,6 +54,11 @@ GOOD = [
     line(),
     line(message="\u00fcber 1 \u2260 2"),
     line(id="Many.Case/3"),
+    measured(),
+    measured(*[of_points(16, 32)] * 4),
+    measured(of_points(1, 512), of_points(1, 0)),
+    *(measured(measurement(mark=mark)) for mark in ("line", "points", "bars", "steps", "spans")),
+    measured({key: value for key, value in measurement().items() if key != "at"}),
 ]
 
 HOSTILE = {
@@ -71,6 +95,27 @@ HOSTILE = {
     "other protocol": b'{"t":"hello","protocol":2,"kernel":"6","arch":"x","cpus":2}',
     "no cpus": b'{"t":"hello","protocol":1,"kernel":"6","arch":"x","cpus":0}',
     "ok not a truth value": b'{"t":"load","ok":1}',
+    "measurements not a list": line(measurements={}),
+    "too many measurements": measured(*[measurement()] * 5),
+    "too many series": measured(of_points(17, 1)),
+    "no series": measured(measurement(series=[])),
+    "too many points": measured(of_points(1, 513)),
+    "too many points in all series": measured(of_points(3, 171)),
+    "other mark": measured(measurement(mark="pie")),
+    "no mark": measured({key: value for key, value in measurement().items() if key != "mark"}),
+    "no name": measured(measurement(name="Turns of events")),
+    "long title": measured(measurement(title="x" * 201)),
+    "title of two lines": measured(measurement(title="a\nb")),
+    "name that ends with a line": measured(measurement(name="turns\n")),
+    "title that ends with a line": measured(measurement(title="a\n")),
+    "unknown key of a measurement": measured(measurement(colour="red")),
+    "no unit": measured(measurement(x={"label": "time"})),
+    "point of three numbers": measured(measurement(series=[{"name": "a", "points": [[1, 2, 3]]}])),
+    "point with a text": measured(measurement(series=[{"name": "a", "points": [[1, "2"]]}])),
+    "NaN in a point": measured(measurement()).replace(b"1.5", b"NaN"),
+    "infinite number in a point": measured(measurement()).replace(b"1.5", b"1e999"),
+    "negative infinite number in a point": measured(measurement()).replace(b"1.5", b"-1e999"),
+    "huge number in a point": measured(measurement()).replace(b"1.5", b"1e31"),
 }
 
 
@@ -83,6 +128,11 @@ def test_line_of_the_protocol_is_accepted(text: bytes) -> None:
 def test_a_hostile_line_is_refused(name: str) -> None:
     with pytest.raises(channel.BadLine):
         channel.parse(HOSTILE[name])
+
+
+def test_measurement_with_too_many_points_is_named() -> None:
+    with pytest.raises(channel.BadLine, match="a measurement has 513 points, more than 512: "):
+        channel.parse(measured(measurement(), of_points(3, 171)))
 
 
 def test_refusal_cannot_control_the_terminal() -> None:
