@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from results import measurements
 from results.errors import ResultsError
 
 NAME = "results.json"
@@ -28,7 +29,7 @@ class Run:
 
     path: Path
     data: dict[str, Any]
-    """The whole document. The types of KEYS, CASE_KEYS and RULE_KEYS are checked."""
+    """The whole document. The types of KEYS, CASE_KEYS and RULE_KEYS, and the measurements, are checked."""
 
     @property
     def place(self) -> str:
@@ -51,6 +52,7 @@ def read(path: Path) -> Run:
     _check(file, "", data, KEYS)
     for case in data["cases"]:
         _check(file, "cases: ", case, CASE_KEYS)
+        measurements.of_case(case, str(file))
     for rule in [*data["rules"], *data["drafts"]]:
         _check(file, "rules: ", rule, RULE_KEYS)
     return Run(file, data)

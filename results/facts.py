@@ -22,6 +22,8 @@ AREA = re.compile(r"^# Rules (?:on )?(.*)\.$", re.M)
 CAPABILITIES = re.compile(r"^## Capabilities$(.*?)^## ", re.M | re.S)
 ROW = re.compile(r"^\| (`[^|]+) \| ([^|]+) \|$", re.M)
 NAME = re.compile(r"`(\w+)`")
+BAD = ("CRASH", "FAIL", "TIMEOUT", "UNEXPECTED_PASS", "BROKEN", "NOT_RUN")
+"""Results of cases that are shown first, the worst first."""
 SKIP_REASONS = {
     "not_claimed": "The target file does not claim what these cases need.",
     "kernel_lacks": "The kernel or the machine lacks what these cases need.",

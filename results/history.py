@@ -16,7 +16,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from results import measurements
 from results.document import Run
 from results.errors import ResultsError
 
@@ -55,6 +57,8 @@ FAILED = {"FAILED"}
 PASSED = {"PASSED", "WAIVED", "PARTIAL"}
 SKIPPED = {"NOT_APPLICABLE", "NOT_RUN", "NOT_TESTED", "NOT_JUDGED", "INCOMPLETE", "REVIEW"}
 WAIT_S = 60
+MOST_MEASURED = 256 << 10
+"""The measurements of a run that the file keeps, in bytes of JSON."""
 
 
 @dataclass(frozen=True, order=True)
@@ -156,7 +160,7 @@ def add(database: sqlite3.Connection, run: Run, commit: str, machine: str) -> in
         "totals": json.dumps(data["totals"]),
         "seconds": sum(case["duration_s"] for case in data["cases"]),
         "digest": hashlib.sha256(content).hexdigest(),
-        "document": zlib.compress(content),
+        "document": zlib.compress(json.dumps(_stored(data), sort_keys=True).encode()),
     }
     names = ", ".join(row)
     places = ", ".join(f":{name}" for name in row)
@@ -177,6 +181,16 @@ def add(database: sqlite3.Connection, run: Run, commit: str, machine: str) -> in
         ],
     )
     return number
+
+
+def _stored(data: dict[str, Any]) -> dict[str, Any]:
+    """The document that the file keeps. It has no measurements if they have more than MOST_MEASURED bytes."""
+    key = measurements.KEY
+    rows = [case[key] for case in data["cases"] if key in case]
+    if len(json.dumps(rows)) <= MOST_MEASURED:
+        return data
+    cases = [{name: case[name] for name in case if name != key} for case in data["cases"]]
+    return data | {"cases": cases}
 
 
 def runs(database: sqlite3.Connection) -> list[Stored]:

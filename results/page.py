@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes runs as one HTML file that needs no network: the verdict, the failures, the map of all rules, the skips.
+"""Writes runs as one HTML file that needs no network: the verdict, the failures, the map of all rules, the
+measurements, the skips.
 
 Several runs are the columns of one page.
 """
@@ -14,14 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from conformance.rules.generate import Rule
-from results import facts
+from results import facts, pictures
 from results.document import Run
 from vm import store
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 NAME = "index.html"
-BAD = ("CRASH", "FAIL", "TIMEOUT", "UNEXPECTED_PASS", "BROKEN", "NOT_RUN")
-"""Results of cases that are shown first, the worst first."""
 NEEDS = re.compile(r"^needs (\w+)")
 
 
@@ -121,13 +120,13 @@ def _failures(runs: Sequence[Run]) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for number, run in enumerate(runs):
         for case in run.data["cases"]:
-            if case["result"] in BAD:
+            if case["result"] in facts.BAD:
                 one = found.setdefault(
                     case["id"],
                     {"case": case["id"], "rules": case["rules"], "runs": [], "worst": 99},
                 )
                 one["runs"].append(number)
-                one["worst"] = min(one["worst"], BAD.index(case["result"]))
+                one["worst"] = min(one["worst"], facts.BAD.index(case["result"]))
     return sorted(found.values(), key=lambda one: (one["worst"], one["case"]))
 
 
@@ -142,6 +141,7 @@ def data_of(runs: Sequence[Run]) -> dict[str, Any]:
         "failures": _failures(runs),
         "skips": _skips(runs, facts.capabilities()),
         "skip_reasons": facts.SKIP_REASONS,
+        "measured": pictures.of_runs(runs),
         "texts": texts.all,
     }
 
@@ -150,6 +150,10 @@ def _embedded(data: dict[str, Any]) -> str:
     """JSON for a script element: it cannot end the element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _assets(*names: str) -> str:
+    return "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in names)
 
 
 def title(runs: Sequence[Run]) -> str:
@@ -161,11 +165,11 @@ def text(runs: Sequence[Run]) -> str:
     """The page."""
     parts = {
         "title": html.escape(title(runs)),
-        "style": (ASSETS / "page.css").read_text(encoding="utf-8"),
-        "script": (ASSETS / "page.js").read_text(encoding="utf-8"),
+        "style": _assets("page.css", "pictures.css"),
+        "script": _assets("page.js", "pictures.js"),
         "data": _embedded(data_of(runs)),
     }
-    template = (ASSETS / "page.html").read_text(encoding="utf-8")
+    template = _assets("page.html")
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
 
 

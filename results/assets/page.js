@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows the data of a page: the verdict, the failures, the map of the rules, the skipped cases.
+// Shows the data of a page: the verdict, the failures, the map of the rules, the skipped cases. The pictures: pictures.js.
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -112,7 +112,8 @@ function showFailures() {
   section.append(make("h2", {}, plural(data.failures.length, "failed case")));
   for (const one of data.failures) {
     const links = one.rules.flatMap((rule) => [ruleLink(rule), " "]);
-    const part = make("article", { class: "failure" }, make("h3", {}, `${one.case} `), make("p", {}, "rules: ", ...links));
+    const part = make("article", { class: "failure" }, make("h3", {}, `${one.case} `),
+      make("p", {}, "rules: ", ...links), picturesLink(one.case));
     for (const number of one.runs) {
       const run = data.runs[number];
       const entry = run.cases[one.case];
@@ -236,7 +237,8 @@ function columnOf(run, rule) {
     if (entry === undefined) continue;
     const reason = data.texts[entry[REASON]];
     const line = `${entry[RESULT]} ${name}, ${entry[SECONDS]} s${reason ? `, ${reason}` : ""}`;
-    part.append(make("p", { class: "case" }, line), ...caseParts(run, entry).filter((x) => x));
+    const parts = [picturesLink(name), ...caseParts(run, entry)];
+    part.append(make("p", { class: "case" }, line), ...parts.filter((x) => x));
   }
   return part;
 }
@@ -315,6 +317,7 @@ function start() {
   showFailures();
   showMap();
   showResultFilters();
+  showMeasurements();
   showSkips();
   filter();
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
@@ -322,7 +325,10 @@ function start() {
   byId("filter").addEventListener("input", filter);
   byId("filter").addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("keydown", onKey);
-  const openHash = () => open(decodeURIComponent(location.hash.slice(1)));
+  const openHash = () => {
+    const id = decodeURIComponent(location.hash.slice(1));
+    if (!goToPictures(id)) open(id);
+  };
   addEventListener("hashchange", openHash);
   openHash();
 }

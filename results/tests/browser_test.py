@@ -4,24 +4,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from selenium import webdriver
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.remote.webelement import WebElement
 
-from ci import npm
 from results import page
 from results.document import Run
 from results.tests import runs
+from results.tests.browser import find, opened, violations
 
-AXE = runs.ROOT / "results" / "browser"
 LOST = "a_test.cpp:7: Expected: 1000\n  Actual: 999 <script>x</script>\nopened: type=4"
 DISABLED = "Counting.DisabledTimeIsNotCounted"
 BROKEN = {
@@ -31,19 +25,6 @@ BROKEN = {
 }
 """The failures of a driver with three bugs."""
 SKIPPED = {"BranchStack.EntriesReportFlagsAndCycles": "needs branches"}
-
-
-@pytest.fixture(scope="module", name="browser")
-def fixture_browser() -> Iterator[webdriver.Chrome]:
-    """A browser without a window."""
-    options = Options()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1400,1000"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    options.binary_location = "/usr/bin/chromium"
-    with webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options) as driver:
-        driver.set_page_load_timeout(60)
-        yield driver
 
 
 @pytest.fixture(scope="module", name="pages")
@@ -60,23 +41,12 @@ def fixture_pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: folder / f"{name}.html" for name in made}
 
 
-def find(browser: webdriver.Chrome, selector: str) -> list[WebElement]:
-    return list(browser.find_elements(By.CSS_SELECTOR, selector))
-
-
 def visible(browser: webdriver.Chrome) -> list[str]:
     """The ids of the rules that the filter leaves, in the order of the map."""
     script = "return [...document.querySelectorAll('#areas button')]"
     found = browser.execute_script(f"{script}.filter((b) => b.checkVisibility()).map((b) => b.id)")
     assert isinstance(found, list)
     return found
-
-
-def opened(browser: webdriver.Chrome, path: Path, anchor: str = "") -> None:
-    """Opens a page. Nothing of an earlier page remains."""
-    browser.get("about:blank")
-    browser.get_log("browser")
-    browser.get(f"{path.as_uri()}{anchor}")
 
 
 def rules_of(path: Path) -> list[str]:
@@ -109,7 +79,7 @@ def test_failures_come_first_with_message_and_command(
     command = f"make run KERNEL=6.12 CASE={DISABLED}"
     assert one.find_element(By.TAG_NAME, "code").text == command
     order = [section.get_attribute("id") for section in find(browser, "main > section")]
-    assert order == ["summary", "failures", "map", "skips"]
+    assert order == ["summary", "failures", "map", "measurements", "skips"]
 
 
 def test_click_on_a_rule_shows_its_facts_and_its_cases(
@@ -176,19 +146,7 @@ def test_page_passes_the_checks_of_accessibility(
     browser: webdriver.Chrome, pages: dict[str, Path], name: str, theme: str
 ) -> None:
     opened(browser, pages[name], "#CNT-007")
-    browser.execute_script(f"document.documentElement.dataset.theme = '{theme}'")
-    browser.execute_script((npm.modules(AXE) / "axe-core" / "axe.min.js").read_text("utf-8"))
-    browser.set_script_timeout(120)
-    found: dict[str, Any] = browser.execute_async_script(
-        "const done = arguments[arguments.length - 1];"
-        "axe.run(document, {resultTypes: ['violations']}).then("
-        "  (result) => done(result), (error) => done({error: String(error)}));"
-    )
-    assert "error" not in found
-    ids = [rule["id"] for rule in found["passes"]]
-    assert "color-contrast" in ids
-    bad = [(one["id"], one["nodes"][0]["html"][:200]) for one in found["violations"]]
-    assert bad == []
+    assert violations(browser, theme) == []
 
 
 def test_columns_have_the_result_of_each_run(

@@ -13,7 +13,7 @@ import pytest
 from results import history, reports
 from results.__main__ import main
 from results.errors import ResultsError
-from results.tests import runs
+from results.tests import measured, runs
 
 OLD, NEW = "a" * 40, "b" * 40
 NAMES = {"CNT-001": "A.One", "CNT-002": "A.Two", "CNT-003": "A.Three", "CNT-004": "A.Four"}
@@ -58,6 +58,26 @@ def test_run_is_added_once(file: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out == f"{one}: run 1\n{one}: already there\n{one}: run 2\n"
     with history.opened(file) as database:
         assert [(run.id, run.commit) for run in history.runs(database)] == [(1, OLD), (2, NEW)]
+
+
+@pytest.mark.parametrize(("count", "kept"), [(1, True), (4 * 16, False)])
+def test_history_keeps_small_measurements(
+    file: Path, tmp_path: Path, count: int, kept: bool
+) -> None:
+    one = results(tmp_path, "one")
+    data = json.loads(one.read_text(encoding="utf-8"))
+    for case in data["cases"]:
+        case["measurements"] = [measured.largest("spans")] * 4
+    data["cases"] *= count // 4 or 1
+    for number, case in enumerate(data["cases"]):
+        data["cases"][number] = case | {"id": f"{case['id']}{number}"}
+    one.write_text(json.dumps(data), encoding="utf-8")
+    add(OLD, one)
+    with history.opened(file) as database:
+        stored = history.document_of(database, 1).data
+    assert [case.get("measurements") for case in stored["cases"]] == [
+        case["measurements"] if kept else None for case in data["cases"]
+    ]
 
 
 def test_diff_names_exactly_the_rules_that_changed(

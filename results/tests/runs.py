@@ -38,9 +38,10 @@ def judged(
     arch: str = "x86_64",
     failed: Mapping[str, str] | None = None,
     skipped: Mapping[str, str] | None = None,
+    measured: Mapping[str, list[dict[str, Any]]] | None = None,
 ) -> Run:
     """A judged run. `failed`: messages by case; `skipped`: messages of cases whose claim is missing. All other cases
-    passed."""
+    passed. `measured`: measurements by case."""
     failed, skipped = failed or {}, skipped or {}
     everything = cases()
     head: dict[str, Any] = {
@@ -60,6 +61,8 @@ def judged(
             line |= {"result": "SKIP", "message": skipped[name], "skip_reason": "not_claimed"}
         else:
             line |= {"result": "PASS", "message": ""}
+        if measured and name in measured:
+            line["measurements"] = measured[name]
         lines.append(line)
     folder.mkdir(parents=True)
     stream = folder / "stream.jsonl"
@@ -67,4 +70,15 @@ def judged(
     stream.write_text(text, encoding="utf-8")
     words = ["report", "--stream", str(stream), "--target", target, "--out", str(folder)]
     subprocess.run([str(PMUCONF), *words], capture_output=True, check=False, timeout=TIMEOUT_S)
+    if measured:
+        _add_measurements(folder / document.NAME, measured)
     return document.read(folder)
+
+
+def _add_measurements(file: Path, measured: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Adds measurements to results.json. A `pmuconf` that was built earlier does not copy them from the stream."""
+    data = json.loads(file.read_text(encoding="utf-8"))
+    known = {case["id"]: case for case in data["cases"]}
+    for name, rows in measured.items():
+        known[name]["measurements"] = rows
+    file.write_text(json.dumps(data), encoding="utf-8")
