@@ -28,7 +28,7 @@ class _Room:
         self._library = plots.available()
 
     def column(self, number: int, run: Run, case: str, one: Measurement) -> dict[str, Any]:
-        """The picture of a measurement in one run, and its numbers. A note says why there is no picture."""
+        """The picture of a measurement in one run, and its numbers. A note has the reason if there is no picture."""
         found: dict[str, Any] = {"run": number}
         data = [[series.name, series.points] for series in one.series]
         size = len(json.dumps(data).encode())
