@@ -98,8 +98,9 @@ class _Reader:
         if points > MOST_POINTS:
             raise self._error(f"{key}.series", f"{points} points, more than {MOST_POINTS}")
         at = self._text(row, "at", key) if "at" in row else ""
-        axes = [self._axis(row.get(axis), f"{key}.{axis}") for axis in ("x", "y")]
-        return Measurement(name, self._text(row, "title", key), at, mark, *axes, series)
+        title = self._text(row, "title", key)
+        x, y = (self._axis(row.get(axis), f"{key}.{axis}") for axis in ("x", "y"))
+        return Measurement(name, title, at, mark, x, y, series)
 
     def _axis(self, data: Any, key: str) -> Axis:
         row = self._object(data, key)

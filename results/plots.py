@@ -143,7 +143,7 @@ def _columns(points: Sequence[Point]) -> tuple[list[float], list[float]]:
 def _style(number: int) -> dict[str, Any]:
     """The look of a line or of points. Markers that occur again are hollow."""
     colour = PALETTE[number % COLOURS]
-    marker = {"marker": MARKERS[number % len(MARKERS)], "markeredgecolor": colour}
+    marker: dict[str, Any] = {"marker": MARKERS[number % len(MARKERS)], "markeredgecolor": colour}
     if number >= len(MARKERS):
         marker |= {"markerfacecolor": "none", "markeredgewidth": 1}
     return {"color": colour, **marker}
