@@ -45,7 +45,8 @@ def test_curve_is_relative_to_its_begin() -> None:
     pen = Pen()
     pen.draw("m", [(1.0, 1.0)])
     pen.draw("c", [(2.0, 1.0), (3.0, 2.0), (3.0, 3.0)])
-    assert pen.text() == "m1 1c1 0 2 1 2 2"
+    pen.draw("l", [(4.0, 3.0)])
+    assert pen.text() == "m1 1c1 0 2 1 2 2h1"
 
 
 def test_lone_point_has_a_line_so_that_its_marker_is_drawn() -> None:
