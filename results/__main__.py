@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: page, history, site, bundle, verify."""
+"""The command line: page, history, site, bundle, verify, kcidb."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import platform
 import sys
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NoReturn
 
-from results import bundle, document, history, page, reports, signature, site
+from results import bundle, document, history, kcidb, page, reports, signature, site
 from results.errors import ResultsError
 from vm.errors import PmuvmError
 
@@ -37,6 +38,7 @@ def main(argv: Sequence[str]) -> int:
     made.add_argument("--out", type=Path, required=True, help="the folder of the site")
     made.set_defaults(command=_site)
     _bundle_commands(commands)
+    _kcidb_command(commands)
     options = parser.parse_args(argv)
     try:
         return int(options.command(options))
@@ -82,6 +84,22 @@ def _bundle_commands(commands: Any) -> None:
         help="allowed signers, as for ssh-keygen; the bundle needs a signature",
     )
     verified.set_defaults(command=_verify)
+
+
+def _kcidb_command(commands: Any) -> None:
+    printed = commands.add_parser("kcidb", help="print runs as a report for KCIDB, of KernelCI")
+    printed.add_argument("runs", nargs="+", type=Path, help="results.json, or its folder")
+    printed.add_argument("--origin", default="pmuconf", help="the name of your CI system (pmuconf)")
+    printed.add_argument("--build", default="", metavar="ID", help="a build that KCIDB knows")
+    printed.add_argument("--machine", default="", help="a comment on the machine")
+    printed.set_defaults(command=_kcidb)
+
+
+def _kcidb(options: argparse.Namespace) -> int:
+    found = document.read_all(options.runs)
+    report = kcidb.report(found, options.origin, options.build, options.machine)
+    print(json.dumps(report, indent=1))
+    return 0
 
 
 def _site(options: argparse.Namespace) -> int:
