@@ -21,6 +21,7 @@
 #include "report/choose.h"
 #include "report/explain_command.h"
 #include "report/formats.h"
+#include "report/lava.h"
 #include "report/layers.h"
 #include "report/probe_command.h"
 #include "report/progress.h"
@@ -52,6 +53,7 @@ struct Options {
   std::vector<std::string> layers;  // "kunit=FILE"
   std::string repro_command;
   std::string out;
+  bool lava = false;
   ProbeOptions probe;
   ExplainOptions explain;
   WatchOptions watch;
@@ -224,19 +226,20 @@ std::vector<LayerResults> LoadLayers(const Options& options, const Stream& strea
 }
 
 int Finish(const Options& options, const Stream& stream, const Target& target,
-           const Profile& profile, const std::string& repro_command) {
+           const Profile& profile, const std::string& repro_command, LavaSignals* lava) {
   Report report = Judge(stream, target, profile, Suite(), ChooseWaivers(options.target), Today(),
                         LoadLayers(options, stream, target));
   report.repro_command = repro_command;
   if (!options.out.empty()) WriteReports(report, options.out);
   std::cout << Summary(report);
   if (!options.out.empty()) std::cout << "reports: " << options.out << "\n";
+  lava->Finish(report);
   Flush();
   return ExitStatus(report.verdict);
 }
 
 // Runs the selected cases. Kernel reports during the run become problems of the stream.
-void RunAll(const Options& options, const Target& target, Stream* stream) {
+void RunAll(const Options& options, const Target& target, Stream* stream, LavaSignals* lava) {
   std::optional<KernelLog> log;
   try {
     log.emplace();
@@ -247,14 +250,19 @@ void RunAll(const Options& options, const Target& target, Stream* stream) {
                             broken.what();
   }
   const Executor executor(options.target, options.pmu, log.has_value());
-  Progress progress(stream->selected.size(), isatty(STDOUT_FILENO) == 1, Colour(STDOUT_FILENO),
-                    std::cout);
+  // A program reads the signals, so each line is complete and without colours.
+  Progress progress(stream->selected.size(), isatty(STDOUT_FILENO) == 1 && !lava->on(),
+                    Colour(STDOUT_FILENO) && !lava->on(), std::cout);
+  const std::vector<Waiver> waivers = ChooseWaivers(options.target);
+  lava->Start(target.name());
   for (const std::string& id : stream->selected) {
     const CaseInfo& info = *FindCase(id);
     progress.Begin(id);
+    lava->Begin(id);
     CaseResult result = executor.Run(info, info.meta.budget_s * target.slowness(), options.lie);
     if (!result.lie.empty()) stream->lie = result.lie;
     progress.End(result);
+    lava->End(AsReported(result, *stream, target, waivers, Today()));
     stream->results.push_back(std::move(result));
   }
   if (log) {
@@ -266,6 +274,7 @@ void RunAll(const Options& options, const Target& target, Stream* stream) {
 }
 
 int Run(Options options) {
+  LavaSignals lava(options.lava ? &std::cout : nullptr);
   if (!options.lie.empty()) LoadLie(options.lie);  // an error ends the run before its first case
   std::optional<DraftFile> draft;
   bool drafted = false;
@@ -294,12 +303,13 @@ int Run(Options options) {
   stream.selected = Select(options.selection, profile, Suite(), AllRules());
   LoadLayers(options, stream, target);  // reports an error in a file before the cases run
   if (!drafted) PrintWarnings(CheckGround(target, options.pmu));  // a probe has checked it
-  RunAll(options, target, &stream);
+  RunAll(options, target, &stream, &lava);
   return Finish(options, stream, target, profile,
-                "pmuconf run" + TargetArguments(options, drafted) + " --case ");
+                "pmuconf run" + TargetArguments(options, drafted) + " --case ", &lava);
 }
 
 int ReportStream(const Options& options) {
+  LavaSignals lava(options.lava ? &std::cout : nullptr);
   const Target target = LoadTarget(options.target);
   const Stream stream = LoadStream(options.stream);
   const Profile profile =
@@ -307,7 +317,7 @@ int ReportStream(const Options& options) {
   const std::string which = target.name() == "refpmu" ? "" : " TARGET=" + options.target;
   const std::string repro_command = "make run KERNEL=" + stream.kernel + which + " CASE=";
   return Finish(options, stream, target, profile,
-                options.repro_command.empty() ? repro_command : options.repro_command);
+                options.repro_command.empty() ? repro_command : options.repro_command, &lava);
 }
 
 // A program as text names its target; for a fuzzer's input, an option does.
@@ -373,6 +383,10 @@ int Main(int argc, char** argv) {
   };
   add_layers(run);
   add_lie(run);
+  const auto add_lava = [&](CLI::App* command) {
+    command->add_flag("--lava", options.lava, "print LAVA's signals on standard output");
+  };
+  add_lava(run);
   run->add_option("--out", options.out, "folder for results.json, results.ktap and junit.xml");
 
   auto* const probe = AddProbe(&app, &options.probe);
@@ -425,6 +439,7 @@ int Main(int argc, char** argv) {
   add_layers(report);
   report->add_option("--profile", options.profile, "judge by this profile, not by the stream's");
   report->add_option("--again", options.repro_command, "repro command, without the id of the case");
+  add_lava(report);
   report->add_option("--out", options.out, "folder for the reports")->required();
 
   try {

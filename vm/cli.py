@@ -123,6 +123,9 @@ def parser() -> argparse.ArgumentParser:
         metavar="LIST",
         help=f"{layers.ALL}, or some of {','.join(layers.NAMES)}, for one joined verdict",
     )
+    run.add_argument(
+        "--lava", action="store_true", help="print LAVA's signals on standard output, at the end"
+    )
     run.add_argument("--boot-timeout", type=float, default=guest.BOOT_S, metavar="SECONDS")
     run.set_defaults(command=_run)
 
@@ -239,6 +242,7 @@ def _run(options: argparse.Namespace) -> int:
         boot_s=options.boot_timeout,
         machine=MachineOptions.of_arguments(options),
         others=selected,
+        lava=options.lava,
     )
     if target == ALL and given.others.names:
         raise PmuvmError(f"LAYERS joins the layers of one target: it does not go with TARGET={ALL}")

@@ -72,6 +72,8 @@ class Request:
     """Options that override the target's."""
     others: layers.Selected = layers.Selected()
     """The layers that run besides the suite."""
+    lava: bool = False
+    """Whether the report has LAVA's signals."""
 
     def repro_command(self) -> str:
         """The repro command without the case's id at its end."""
@@ -153,7 +155,7 @@ def run_target(request: Request) -> int:
             out.rmdir()
         raise
     again = request.repro_command()
-    return suite.report(stream, target, request.selection, out, again, joined)
+    return suite.report(stream, target, request.selection, out, again, joined, request.lava)
 
 
 def check_arch(target: suite.Target, of: str) -> None:

@@ -199,15 +199,17 @@ def report(
     out: pathlib.Path,
     again: str,
     layers: Sequence[str] = (),
+    lava: bool = False,
 ) -> int:
     """Runs `pmuconf report` on the recorded stream and returns its exit status.
 
-    `again` is the repro command without the case's id at its end. `layers` has LAYER=FILE of each other layer.
+    `again` is the repro command without the case's id at its end. `layers` has LAYER=FILE of each other layer. `lava`:
+    the report prints LAVA's signals.
     """
     argv = [str(binary()), "report", "--stream", str(stream), "--target", str(target.path)]
     argv += ["--profile", selection.profile] if selection.profile else []
     argv += [word for layer in layers for word in ("--layer", layer)]
-    argv += ["--again", again, "--out", str(out)]
+    argv += ["--again", again, "--out", str(out), *(("--lava",) if lava else ())]
     return subprocess.run(argv, timeout=TIMEOUT_S).returncode
 
 

@@ -387,6 +387,18 @@ RuleResult CombineResults(const std::vector<Result>& results, bool applies) {
   return skipped > 0 ? RuleResult::kNotApplicable : RuleResult::kNotTested;
 }
 
+CaseResult AsReported(const CaseResult& result, const Stream& run, const Target& target,
+                      std::span<const Waiver> waivers, std::string_view today) {
+  Report report;
+  report.target = run.target;
+  report.release = run.release;
+  report.arch = run.arch;
+  report.cases = {result};
+  if (IsNewer(target, run.release)) report.newest_kernel = NewestKernel(target);
+  ApplyWaivers(waivers, today, ReleaseForRules(target, run.release), &report);
+  return report.cases.front();
+}
+
 Report Judge(const Stream& stream, const Target& target, const Profile& profile,
              std::span<const KnownCase> suite, std::span<const Waiver> waivers,
              std::string_view today, std::vector<LayerResults> layers) {

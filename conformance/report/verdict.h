@@ -86,6 +86,10 @@ Result ResultForRules(const CaseResult& row);
 // Combines the results of a rule's cases, after ResultForRules().
 RuleResult CombineResults(const std::vector<Result>& results, bool applies);
 
+// Returns the result of a case as the report of the run shows it: with the waivers applied.
+CaseResult AsReported(const CaseResult& result, const Stream& run, const Target& target,
+                      std::span<const Waiver> waivers, std::string_view today);
+
 // Throws ConfigError if the stream has a case that is not in the suite, or if a layer is of another
 // subject.
 Report Judge(const Stream& stream, const Target& target, const Profile& profile,
