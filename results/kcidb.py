@@ -111,7 +111,7 @@ def _add_kernel(found: dict[str, Any], run: Run, origin: str) -> None:
 def _tests(run: Run, prefix: str, machine: str) -> Iterator[dict[str, Any]]:
     """A test for each case, those of other layers too, and one for the verdict. The key `case` is the case itself."""
     data = run.data
-    environment = {"comment": _plain(machine)} if machine else {}
+    environment: dict[str, Any] = {"comment": _plain(machine)} if machine else {}
     about = {key: data[key] for key in ("target", "profile") if data[key]}
     environment |= {"misc": about} if about else {}
     layers = data.get("layers", [])

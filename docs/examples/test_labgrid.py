@@ -37,5 +37,7 @@ def test_driver_is_conformant(results: dict[str, Any]) -> None:
 
 
 def test_each_case_has_an_answer(results: dict[str, Any]) -> None:
-    open_cases = [case["id"] for case in results["cases"] if case["result"] in ("BROKEN", "NOT_RUN")]
+    open_cases = [
+        case["id"] for case in results["cases"] if case["result"] in ("BROKEN", "NOT_RUN")
+    ]
     assert not open_cases

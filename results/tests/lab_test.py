@@ -59,7 +59,16 @@ def reported(
     text = "".join(json.dumps(line) + "\n" for line in [*lines, {"t": "end"}])
     stream = folder / "stream.jsonl"
     stream.write_text(text, encoding="utf-8")
-    words = ["report", "--lava", "--stream", stream, "--target", target, "--out", folder]
+    words: list[str | Path] = [
+        "report",
+        "--lava",
+        "--stream",
+        stream,
+        "--target",
+        target,
+        "--out",
+        folder,
+    ]
     done = subprocess.run(
         [runs.PMUCONF, *words],
         capture_output=True,
