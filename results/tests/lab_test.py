@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -148,3 +150,20 @@ def test_run_that_cannot_start_has_an_unknown_verdict(word: str) -> None:
     )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert signals.cases(done.stdout) == {("", "verdict"): "unknown"}
+
+
+def test_results_before_a_crash_are_on_the_console() -> None:
+    words = [runs.PMUCONF, "run", "--lava", "--target", "software", "--case", "OpenErrno.*"]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        before = ""
+        for line in process.stdout:
+            before += line
+            if "TESTCASE" in line:
+                break
+        os.killpg(process.pid, signal.SIGKILL)
+        after = process.stdout.read()
+    assert before.count("<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=OpenErrno.") == 1
+    assert "TEST_CASE_ID=verdict" not in after

@@ -151,7 +151,7 @@ def test_layer_without_a_result_is_an_error(tmp_path: pathlib.Path) -> None:
     assert str(error.value) == line
 
 
-def test_report_receives_the_file_of_each_layer(
+def test_report_receives_the_file_of_each_layer_and_the_option_lava(
     tmp_path: pathlib.Path,
     cache: pathlib.Path,
     fakes: pathlib.Path,
@@ -177,8 +177,10 @@ def test_report_receives_the_file_of_each_layer(
     out = tmp_path / "out"
     image = boot_image(tmp_path / "behave=well")
     words = ["run", "--target", str(tmp_path / "soft.toml"), "--kernel", str(image)]
-    assert main([*words, "--out", str(out), "--layers", "suite,watch"]) == 0
-    assert f" --layer watch={out}/watch.json " in (tmp_path / "said").read_text("utf-8")
+    assert main([*words, "--out", str(out), "--layers", "suite,watch", "--lava"]) == 0
+    said = (tmp_path / "said").read_text("utf-8")
+    assert f" --layer watch={out}/watch.json " in said
+    assert said.endswith(" --lava\n")
 
     def fail(*_: object) -> list[str]:
         raise PmuvmError("layer watch: no result")
