@@ -152,6 +152,30 @@ def test_run_that_cannot_start_has_an_unknown_verdict(word: str) -> None:
     assert signals.cases(done.stdout) == {("", "verdict"): "unknown"}
 
 
+def test_signals_during_a_run_have_the_waivers_applied(tmp_path: Path) -> None:
+    case = "Sysfs.EventAttributesBelongToAnEventAndParse"
+    target = tmp_path / "targets" / "software.toml"
+    target.parent.mkdir()
+    (tmp_path / "waivers").mkdir()
+    shutil.copy(runs.ROOT / "conformance" / "targets" / target.name, target)
+    waiver = WAIVER.format(waived=case, unexpected=case)
+    (tmp_path / "waivers" / "w.toml").write_text(waiver, encoding="utf-8")
+    words = ["run", "--lava", "--target", target, "--case", "Sysfs.[AEN]*", "--out", tmp_path]
+    done = subprocess.run(
+        [runs.PMUCONF, *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=runs.TIMEOUT_S,
+    )
+    results = {one["id"]: one["result"] for one in document.read(tmp_path).data["cases"]}
+    assert results[case] in ("UNEXPECTED_PASS", "SKIP")
+    rows = table("result")
+    found = {name: result for (_, name), result in signals.cases(done.stdout).items()}
+    assert found.pop("verdict") == ("pass", "fail", "unknown")[done.returncode]
+    assert found == {name: rows[result]["LAVA"] for name, result in results.items()}
+
+
 def test_results_before_a_crash_are_on_the_console() -> None:
     words = [runs.PMUCONF, "run", "--lava", "--target", "software", "--case", "OpenErrno.*"]
     with subprocess.Popen(
