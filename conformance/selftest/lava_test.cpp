@@ -30,7 +30,7 @@ CaseResult Row(const std::string& id, Result result) { return {id, result, 0.1, 
 
 TEST(Lava, EachResultHasOneOfLava) {
   using enum Result;
-  const auto fits = [](std::vector<Result> results, std::string_view word) {
+  const auto fits = [](const std::vector<Result>& results, std::string_view word) {
     for (const Result result : results) EXPECT_EQ(LavaResult(result), word) << ToString(result);
   };
   fits({kPass}, "pass");
@@ -61,6 +61,33 @@ TEST(Lava, CaseIsPrintedWhenItEnds) {
                           "<LAVA_SIGNAL_ENDTC One.Holds>",
                           "<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=One.Holds RESULT=fail>",
                           "<LAVA_SIGNAL_STARTTC One.Too>"));
+}
+
+// Keeps the text that was flushed.
+class Console : public std::stringbuf {
+ public:
+  const std::string& flushed() const { return flushed_; }
+
+ protected:
+  int sync() override {
+    flushed_ = str();
+    return 0;
+  }
+
+ private:
+  std::string flushed_;
+};
+
+TEST(Lava, EachSignalIsFlushed) {
+  Console console;
+  std::ostream os(&console);
+  LavaSignals lava(&os);
+  lava.Start("cpu");
+  EXPECT_EQ(Lines(console.flushed()).size(), 1u);
+  lava.Begin("One.Holds");
+  EXPECT_EQ(Lines(console.flushed()).size(), 2u);
+  lava.End(Row("One.Holds", Result::kPass));
+  EXPECT_EQ(Lines(console.flushed()).size(), 4u);
 }
 
 TEST(Lava, SignalIsALineOfItsOwnAfterAnUnfinishedLine) {

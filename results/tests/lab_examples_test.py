@@ -125,13 +125,13 @@ def labgrid(tmp_path: Path, options: str) -> subprocess.CompletedProcess[str]:
 
 def test_labgrid_judges_the_board(tmp_path: Path) -> None:
     done = labgrid(tmp_path, OPTIONS)
-    answer = ("2 passed", "1 failed, 1 passed", "1 passed, 1 skipped")[exit_status()]
+    answer = "2 passed" if exit_status() == 0 else "1 failed, 1 passed"
     assert answer in done.stdout, done.stdout
 
 
-def test_labgrid_fails_without_results(tmp_path: Path) -> None:
+def test_labgrid_fails_for_a_board_without_the_pmu(tmp_path: Path) -> None:
     done = labgrid(tmp_path, "--pmu nosuch")
-    assert done.returncode == 1 and "results.json" in done.stdout, done.stdout
+    assert done.returncode == 1 and "pmuconf: no PMU 'nosuch'" in done.stdout, done.stdout
 
 
 @pytest.mark.guest

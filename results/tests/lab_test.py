@@ -177,7 +177,7 @@ def test_signals_during_a_run_have_the_waivers_applied(tmp_path: Path) -> None:
 
 
 def test_results_before_a_crash_are_on_the_console() -> None:
-    words = [runs.PMUCONF, "run", "--lava", "--target", "software", "--case", "OpenErrno.*"]
+    words = [str(runs.PMUCONF), "run", "--lava", "--target", "software", "--case", "OpenErrno.*"]
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
