@@ -60,6 +60,8 @@ class Measurement:
     x: Axis
     y: Axis
     series: tuple[Series, ...]
+    left_out: int = 0
+    """The number of points beyond the bounds, which the case dropped."""
 
 
 def of_case(case: Mapping[str, Any], where: str) -> list[Measurement]:
@@ -100,7 +102,10 @@ class _Reader:
         at = self._text(row, "at", key) if "at" in row else ""
         title = self._text(row, "title", key)
         x, y = (self._axis(row.get(axis), f"{key}.{axis}") for axis in ("x", "y"))
-        return Measurement(name, title, at, mark, x, y, series)
+        left_out = row.get("left_out", 0)
+        if isinstance(left_out, bool) or not isinstance(left_out, int) or left_out < 0:
+            raise self._error(f"{key}.left_out", "no number of points")
+        return Measurement(name, title, at, mark, x, y, series, left_out)
 
     def _axis(self, data: Any, key: str) -> Axis:
         row = self._object(data, key)

@@ -30,6 +30,8 @@ class _Room:
     def column(self, number: int, run: Run, case: str, one: Measurement) -> dict[str, Any]:
         """The picture of a measurement in one run, and its numbers. A note has the reason if there is no picture."""
         found: dict[str, Any] = {"run": number}
+        if one.left_out:
+            found["left_out"] = one.left_out
         data = [[series.name, series.points] for series in one.series]
         size = len(json.dumps(data).encode())
         if self._pictures >= MOST_PICTURES or size > self._bytes:

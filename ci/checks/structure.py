@@ -12,7 +12,9 @@ PURE = ("driver/core", "driver/model")
 MAY_INCLUDE = {"driver/core": PURE, "driver/model": ("driver/model",)}
 # core/ validates the values that users may write, so it includes the uapi header too.
 MAY_READ = {"driver/core": ('"uapi/refpmu.h"',)}
-MODEL_ROOMS = tuple(f"conformance/{n}" for n in ("arch", "text", "system", "perf", "stimulus", "target"))
+MODEL_ROOMS = tuple(
+    f"conformance/{n}" for n in ("arch", "text", "system", "perf", "stimulus", "target")
+)
 SUITE_ROOMS = (*MODEL_ROOMS, "conformance/harness")
 MAY_USE = {
     **{room: MODEL_ROOMS[:place] for place, room in enumerate(MODEL_ROOMS)},

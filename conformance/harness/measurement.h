@@ -43,15 +43,16 @@ struct Measurement {
   Axis y;
   std::vector<Series> series;
   std::string at = {};       // the combination of dimensions of the case; Attach() sets it
-  std::size_t left_out = 0;  // number of points beyond the limits, or not finite
+  std::size_t left_out = 0;  // number of points beyond the limits
 };
 
 // A result must fit into one line of the channel (text/json_line.h).
 inline constexpr std::size_t kMaxMeasurements = 4;      // of a case
 inline constexpr std::size_t kMaxSeries = 16;           // of a measurement
 inline constexpr std::size_t kMaxPoints = 512;          // of a measurement
-inline constexpr std::size_t kMaxPointsOfCase = 1'024;  // of all measurements of a case
-inline constexpr std::size_t kMaxText = 80;             // bytes of a name, title, label or unit
+inline constexpr std::size_t kMaxPointsOfCase = 1'024;  // attached by a case, in all measurements
+inline constexpr std::size_t kMaxText = 200;            // bytes of a name, title, label or unit
+inline constexpr double kMaxValue = 1e30;
 
 // Attaches a measurement to the result of the case that runs in this process. It replaces an
 // earlier one of the same name, so a case with dimensions shows its last combination. If there are

@@ -24,6 +24,7 @@ using testing::HasSubstr;
 using testing::Pair;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Measurement Named(const std::string& name, std::vector<Series> series) {
   return {.name = name,
@@ -36,7 +37,7 @@ Measurement Named(const std::string& name, std::vector<Series> series) {
 
 Series Points(std::size_t n) {
   Series series = {"s", {}};
-  for (std::size_t i = 0; i < n; ++i) series.points.emplace_back(-1.0e-300 / 3, 1.0e300 / 7);
+  for (std::size_t i = 0; i < n; ++i) series.points.emplace_back(-1.0e-29 / 3, 1.0e30 / 7);
   return series;
 }
 
@@ -60,10 +61,10 @@ TEST(Measurement, LaterCombinationReplacesEarlierOne) {
   EXPECT_EQ(Find("turns")->series[0].name, "b");
 }
 
-TEST(Measurement, PointsThatAreNotFiniteAreLeftOut) {
-  Attach(Named("turns", {{"a", {{1, kInfinity}, {-kInfinity, 2}, {3, 4}}}}));
+TEST(Measurement, PointsThatAreNotFiniteOrTooLargeAreLeftOut) {
+  Attach(Named("turns", {{"a", {{1, kInfinity}, {-kInfinity, 2}, {kNan, 5}, {1e31, 1}, {3, 4}}}}));
   EXPECT_THAT(Find("turns")->series[0].points, testing::ElementsAre(Pair(3, 4)));
-  EXPECT_EQ(Find("turns")->left_out, 2u);
+  EXPECT_EQ(Find("turns")->left_out, 4u);
 }
 
 TEST(Measurement, LongestSeriesIsShortenedFirst) {
@@ -142,7 +143,7 @@ TEST(Measurement, StreamRefusesWhatExceedsTheLimits) {
   bad[0]["name"] = "Error";
   EXPECT_THAT(error_of(bad), HasSubstr("s:2: invalid name 'Error' of a measurement"));
   bad = good;
-  bad[0]["title"] = std::string(81, 'x');
+  bad[0]["title"] = std::string(201, 'x');
   EXPECT_THAT(error_of(bad), HasSubstr("s:2: a text of a measurement is too long"));
   bad = good;
   bad[0]["series"][0]["points"][0] = {1, 2, 3};
@@ -152,8 +153,6 @@ TEST(Measurement, StreamRefusesWhatExceedsTheLimits) {
   bad = ToJson({Named("error", {Points(513)})});
   EXPECT_THAT(error_of(bad), HasSubstr("s:2: a measurement has too many points"));
   bad = ToJson(std::vector<Measurement>(5, Named("error", {})));
-  EXPECT_THAT(error_of(bad), HasSubstr("s:2: a case has too many measurements"));
-  bad = ToJson(std::vector<Measurement>(3, Named("error", {Points(512)})));
   EXPECT_THAT(error_of(bad), HasSubstr("s:2: a case has too many measurements"));
   bad = good;
   bad[0].erase("x");

@@ -51,6 +51,7 @@ function figureOf(one, figure, column) {
     figure.at && make("span", { class: "at" }, figure.at),
     !single && make("span", { class: "place" }, `${column.run + 1}. ${run.place}`),
     make("span", { class: "dim" }, figure.axes));
+  if (column.left_out) caption.append(make("span", { class: "dim" }, `without ${plural(column.left_out, "further point")}`));
   const element = make("figure", {}, caption, column.note && make("p", { class: "dim" }, column.note));
   if (column.picture) element.append(pictureOf(column.picture));
   if (column.series) element.append(numbersOf(`${one.case}.${figure.name}`, figure, column));

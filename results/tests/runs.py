@@ -70,15 +70,4 @@ def judged(
     stream.write_text(text, encoding="utf-8")
     words = ["report", "--stream", str(stream), "--target", target, "--out", str(folder)]
     subprocess.run([str(PMUCONF), *words], capture_output=True, check=False, timeout=TIMEOUT_S)
-    if measured:
-        _add_measurements(folder / document.NAME, measured)
     return document.read(folder)
-
-
-def _add_measurements(file: Path, measured: Mapping[str, list[dict[str, Any]]]) -> None:
-    """Adds measurements to results.json. A `pmuconf` that was built earlier does not copy them from the stream."""
-    data = json.loads(file.read_text(encoding="utf-8"))
-    known = {case["id"]: case for case in data["cases"]}
-    for name, rows in measured.items():
-        known[name]["measurements"] = rows
-    file.write_text(json.dumps(data), encoding="utf-8")

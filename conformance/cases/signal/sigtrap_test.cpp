@@ -149,6 +149,16 @@ CONFORMANCE_CASE(Signal, SigtrapWithoutAddressReportsNone, .rules = {rule::SIG_0
 CONFORMANCE_CASE(Signal, BlockedSigtrapIsLateButNotLost, .rules = {rule::SIG_015},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
+  Child child([&spec] {
+    const Event event = OpenTrapping(spec);
+    event.Enable();
+    const TrapsBlocked blocked;
+    target().Stimulate(spec, 10);
+    return traps.empty() ? 0 : 1;
+  });
+  child.Go();
+  // A signal that is forced upon a task ends the task.
+  ASSERT_EQ(child.Wait(), 0) << rule::SIG_015.text;
   const Event event = OpenTrapping(spec);
   event.Enable();
   target().Stimulate(spec, 10);
