@@ -6,10 +6,12 @@ import shutil
 import sys
 from pathlib import Path
 
+from vm.arch import AMD64
+
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = Path("drivers/perf/refpmu")
 COMMAND = (
-    "./tools/testing/kunit/kunit.py run --arch x86_64 --kunitconfig drivers/perf/refpmu/kunit"
+    f"./tools/testing/kunit/kunit.py run --arch {AMD64.machine} --kunitconfig {PLACE}/kunit"
     " --kconfig_add CONFIG_EXPERT=y --qemu_args '-smp 2'"
 )
 HOOKS = {

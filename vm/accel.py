@@ -50,6 +50,6 @@ def probe(kernel: Kernel, accel: str = "kvm", *, deadline_s: float) -> bool:
         kernel=kernel.image,
         initrd=packed,
         accel=accel,
-        cmdline=f"console={console} rdinit=/init panic=-1 quiet",
+        cmdline=f"console={console} rdinit=/init panic=-1 quiet {kernel.arch.parameters}".strip(),
     )
     return MARK in qemu.run_to_end(machine, deadline_s).console

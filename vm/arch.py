@@ -1,12 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The differences between the architectures of guests, one frozen dataclass for each."""
+"""The architectures of guests. Each is one file of vm/arches, and one frozen dataclass here."""
 
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import platform
+from collections.abc import Mapping
 
+from . import arch_file
 from .errors import PmuvmError
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "arches"
+
+
+@dataclasses.dataclass(frozen=True)
+class KernelPackages:
+    """The packages of one stock kernel. A `*` stands for a part of the version."""
+
+    image: str
+    headers: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,56 +29,77 @@ class Arch:
     name: str
     machine: str
     """As `uname -m` prints it."""
+    triple: str
+    """As the distribution's compilers and folders of libraries name it."""
     kbuild: str
     """As the kernel's Makefile takes it in ARCH=."""
-    compiler: str
-    """The prefix of the names of the distribution's cross compilers."""
+    loader: str
+    """The file name of the C library's loader of shared libraries."""
     qemu: str
     qemu_package: str
     qemu_machine: str
-    cpu: dict[str, str]
+    cpu: Mapping[str, str]
     """CPU model by accelerator."""
+    icount_smp: bool
+    """Whether more than one CPU comes up with a clock that counts instructions (`-icount`)."""
+    parameters: str
+    """Words for the command line of each kernel."""
     console: str
     channel: str
     channel_port: tuple[str, ...]
     """The arguments that connect the chardev `channel` to the second serial port."""
-    icount_smp: bool
-    """Whether more than one CPU comes up with a clock that counts instructions (`-icount`)."""
+    image: str
+    """The kernel image in a kernel tree. Its file name is its target of make."""
+    image_format: str
+    image_magic: bytes
+    """The four bytes at offset 0x38 of an image of the format `Image`."""
+    host_packages: tuple[str, ...]
+    """The packages that the host needs for these guests."""
+    suite: str | None
+    """The release of the distribution that has the packages for guests; None for that of the host."""
+    libraries: tuple[str, ...]
+    """Libraries that the static libraries of that release need, and those of the host's release do not."""
+    kernels: Mapping[str, KernelPackages]
+    """The packages of the stock kernels, by their names in vm/kernels."""
+
+    @property
+    def compiler(self) -> str:
+        """The prefix of the names of the distribution's cross compilers."""
+        return f"{self.triple}-"
 
 
-AMD64 = Arch(
-    name="amd64",
-    machine="x86_64",
-    kbuild="x86",
-    compiler="x86_64-linux-gnu-",
-    qemu="qemu-system-x86_64",
-    qemu_package="qemu-system-x86",
-    qemu_machine="pc",
-    # The guest must not see the PMU of a KVM host: the driver under test must have the only one.
-    cpu={"tcg": "max", "tcg-multi": "max", "kvm": "max,pmu=off"},
-    console="ttyS0",
-    channel="ttyS1",
-    channel_port=("-serial", "chardev:channel"),
-    icount_smp=False,
-)
+def read(path: pathlib.Path) -> Arch:
+    """The architecture that a file describes. PmuvmError if the file is malformed."""
+    table = arch_file.read(path)
+    processor, emulator, serial = table["processor"], table["emulator"], table["serial"]
+    image, distribution = table["image"], table["distribution"]
+    return Arch(
+        name=path.stem,
+        **processor,
+        qemu=emulator["program"],
+        qemu_package=emulator["package"],
+        qemu_machine=emulator["machine"],
+        cpu=emulator["cpu"],
+        icount_smp=emulator["icount_smp"],
+        parameters=emulator.get("parameters", ""),
+        console=serial["console"],
+        channel=serial["channel"],
+        channel_port=tuple(serial["channel_port"]),
+        image=image["file"],
+        image_format=image["format"],
+        image_magic=image.get("magic", "").encode("ascii"),
+        host_packages=tuple(distribution["host_packages"]),
+        suite=distribution.get("suite"),
+        libraries=tuple(distribution.get("libraries", ())),
+        kernels={name: KernelPackages(**names) for name, names in table["packages"].items()},
+    )
 
-ARM64 = Arch(
-    name="arm64",
-    machine="aarch64",
-    kbuild="arm64",
-    compiler="aarch64-linux-gnu-",
-    qemu="qemu-system-aarch64",
-    qemu_package="qemu-system-arm",
-    qemu_machine="virt,gic-version=3",
-    # `max` signs pointers, which takes an emulator most of its time. It has no PMU, for the same reason as above.
-    cpu={"tcg": "cortex-a57,pmu=off", "tcg-multi": "cortex-a57,pmu=off", "kvm": "host,pmu=off"},
-    console="ttyAMA0",
-    channel="ttyS0",
-    channel_port=("-device", "pci-serial,chardev=channel"),
-    icount_smp=True,
-)
 
-ARCHES = {arch.name: arch for arch in (AMD64, ARM64)}
+ARCHES = {path.stem: read(path) for path in sorted(FOLDER.glob("*.toml"))}
+"""All architectures by name."""
+AMD64 = ARCHES["amd64"]
+"""The default of all commands."""
+ARM64 = ARCHES["arm64"]
 
 
 def find(name: str) -> Arch:

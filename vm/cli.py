@@ -90,6 +90,9 @@ def parser() -> argparse.ArgumentParser:
 
     libraries = commands.add_parser("sysroot", help="fetch the libraries of another architecture")
     libraries.add_argument("--arch", required=True)
+    libraries.add_argument(
+        "--cmake", action="store_true", help="print the options for cmake/Cross.cmake instead"
+    )
     libraries.set_defaults(command=_sysroot)
 
     run = commands.add_parser("run", help="run the suite against a target and judge it")
@@ -211,7 +214,9 @@ def _module(options: argparse.Namespace) -> int:
 
 
 def _sysroot(options: argparse.Namespace) -> int:
-    print(sysroot.find(arch.find(options.arch)))
+    of = arch.find(options.arch)
+    words = sysroot.for_cmake(of) if options.cmake else [str(sysroot.find(of))]
+    print("\n".join(words))
     return 0
 
 

@@ -132,7 +132,7 @@ def built_known() -> dict[str, Recipe]:
 def arches_of(name: str) -> list[str]:
     """The architectures of a kernel that pmuvm can fetch or build."""
     if name in stock.names():
-        return [arch for arch in arches.ARCHES if arch in stock.table(name).get("packages", {})]
+        return [arch.name for arch in arches.ARCHES.values() if name in arch.kernels]
     return [arches.AMD64.name]
 
 
@@ -171,10 +171,12 @@ def image_release(path: pathlib.Path, arch: Arch = arches.AMD64) -> str:
         data = path.read_bytes()
     except OSError as error:
         raise PmuvmError(f"cannot read the kernel image {path}: {error.strerror}") from error
-    return (_arm64_release if arch == arches.ARM64 else _x86_release)(path, data)
+    if arch.image_format == "Image":
+        return _image_release(path, data, arch)
+    return _bzimage_release(path, data)
 
 
-def _x86_release(path: pathlib.Path, data: bytes) -> str:
+def _bzimage_release(path: pathlib.Path, data: bytes) -> str:
     """Source: the kernel's Documentation/arch/x86/boot.rst, fields header and kernel_version."""
     if data[0x202:0x206] != b"HdrS":
         raise PmuvmError(f"{path} is not an x86 kernel image (bzImage): it has no boot header")
@@ -185,14 +187,15 @@ def _x86_release(path: pathlib.Path, data: bytes) -> str:
     return text.decode("ascii")
 
 
-def _arm64_release(path: pathlib.Path, data: bytes) -> str:
-    """The arm64 header (Documentation/arch/arm64/booting.rst) has no release, so it is read from the text of the
-    banner."""
-    if data[0x38:0x3C] != b"ARM\x64":
-        raise PmuvmError(f"{path} is not an arm64 kernel image (Image): it has no boot header")
+def _image_release(path: pathlib.Path, data: bytes, arch: Arch) -> str:
+    """The header of an `Image` (the kernel's Documentation/arch/arm64/booting.rst, also of other architectures) has no
+    release, so it is read from the text of the banner."""
+    what = f"{arch.name} kernel image (Image)"
+    if data[0x38:0x3C] != arch.image_magic:
+        raise PmuvmError(f"{path} is not an {what}: it has no boot header")
     banner = re.search(rb"Linux version ([0-9][A-Za-z0-9.+~_-]*) ", data)
     if banner is None:
-        raise PmuvmError(f"{path} is not an arm64 kernel image (Image): it states no release")
+        raise PmuvmError(f"{path} is not an {what}: it states no release")
     return banner[1].decode("ascii")
 
 
@@ -219,7 +222,7 @@ def _built(name: str, how: Recipe, arch: Arch) -> Kernel:
             opened.make(*how.make, "bzImage", "modules")
             image.parent.mkdir(exist_ok=True)
             temporary = image.with_suffix(".new")
-            shutil.copyfile(opened.path / tree.IMAGE, temporary)
+            shutil.copyfile(opened.image, temporary)
             temporary.rename(image)
             stamp.write_text(made_of, encoding="ascii")
         release = image_release(image, arch)
@@ -234,14 +237,10 @@ def _fetched_needs(name: str) -> Needs:
 
 
 def _names(name: str, arch: Arch) -> list[str]:
-    path = stock.KERNELS / f"{name}.toml"
-    try:
-        section = stock.table(name)["packages"][arch.name]
-        return [str(section["image"]), str(section["headers"])]
-    except (KeyError, TypeError) as error:
-        raise PmuvmError(
-            f"{path}: no key packages.{arch.name}.image and .headers ({error})"
-        ) from error
+    if name not in arch.kernels:
+        known = ", ".join(arch.kernels)
+        raise PmuvmError(f"no packages of KERNEL '{name}' for ARCH={arch.name}; known: {known}")
+    return [arch.kernels[name].image, arch.kernels[name].headers]
 
 
 def _stock(name: str, arch: Arch, refresh: bool) -> Kernel:
@@ -257,7 +256,7 @@ def _stock(name: str, arch: Arch, refresh: bool) -> Kernel:
         if present is not None:
             return present
         with store.scratch(folder) as state:
-            suite = stock.suite(name)
+            suite = stock.suite(name) or arch.suite
             apt = packages.Apt(state, arch.name, suite)
             apt.update()
             needed = apt.closure(
@@ -271,7 +270,9 @@ def _stock(name: str, arch: Arch, refresh: bool) -> Kernel:
                 with store.new_folder(folder / key) as temporary:
                     _fill(temporary, apt, needed, arch, state, suite)
                     if suite:
-                        packages.relink(temporary, folder / key, "usr/lib/linux-kbuild-*")
+                        packages.relink(
+                            temporary, folder / key, "usr/lib/linux-kbuild-*", arches.host()
+                        )
         store.write(pointer, json.dumps({"key": key}).encode())
     found = _recorded(pointer, name, arch)
     if found is None:
@@ -339,7 +340,7 @@ def _recorded(pointer: pathlib.Path, name: str, arch: Arch) -> Kernel | None:
     root = pointer.parent / str(key)
     # Packages since 7.2 have the image in the folder of the modules.
     images = {
-        **{path.name.removeprefix("vmlinuz-"): path for path in root.glob("boot/vmlinuz-*")},
+        **{path.name.partition("-")[2]: path for path in root.glob("boot/vmlinu[xz]-*")},
         **{path.parent.name: path for path in root.glob("usr/lib/modules/*/vmlinuz")},
     }
     if len(images) != 1:

@@ -40,7 +40,7 @@ class MachineOptions:
             "--icount",
             type=int,
             choices=range(11),
-            help="a clock of 2^ICOUNT ns for each instruction, independent of the host; on amd64 with --cpus 1",
+            help="a clock of 2^ICOUNT ns for each instruction, independent of the host; some architectures need --cpus 1",
         )
         command.add_argument(
             "--cpu-model",

@@ -16,6 +16,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 
 from . import store
+from .arch import Arch
 from .errors import PmuvmError
 
 TIMEOUT_S = 900
@@ -124,7 +125,7 @@ class Apt:
     def newest(self, glob: str) -> str:
         """The name of the newest package that matches `glob`; `glob` itself if none does.
 
-        The names have a version between the two parts of the glob, as in linux-image-7.2.*-cloud-amd64.
+        The names have a version between the two parts of the glob, as in linux-image-7.2.*-cloud.
         """
         if "*" not in glob:
             return glob
@@ -233,11 +234,12 @@ def parse_show(text: str) -> list[Package]:
     return packages
 
 
-def relink(root: pathlib.Path, place: pathlib.Path, programs: str) -> None:
+def relink(root: pathlib.Path, place: pathlib.Path, programs: str, of: Arch) -> None:
     """Makes the unpacked programs in the folders `programs` (a glob) of `root` use the C library of `root`, which may
-    be newer than the host's. They work when `root` has become `place`."""
-    libraries = pathlib.Path("usr/lib/x86_64-linux-gnu")
-    loader = place / libraries / "ld-linux-x86-64.so.2"
+    be newer than the host's. They work when `root` has become `place`, on a machine of the architecture `of`.
+    """
+    libraries = pathlib.Path("usr/lib") / of.triple
+    loader = place / libraries / of.loader
     words = ["patchelf", "--set-interpreter", str(loader), "--set-rpath", str(place / libraries)]
     for path in sorted(root.glob(f"{programs}/**/*")):
         if path.is_file() and not path.is_symlink() and path.read_bytes()[:4] == b"\x7fELF":

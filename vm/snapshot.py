@@ -31,7 +31,7 @@ def key(machine: qemu.Machine) -> str:
         version = f"{emulator.stat().st_size} {emulator.stat().st_mtime_ns}"
     off = dataclasses.replace(machine, state=None, handed=None)
     plugin = b"" if machine.plugin is None else machine.plugin.read_bytes()
-    words = [*qemu.argv(off, 0, 0, 0), guest.CMDLINE, str(emulator), version]
+    words = [*qemu.argv(off, 0, 0, 0), guest.command_line(off), str(emulator), version]
     # The guest has calibrated its clock with the host's, which may differ after a reboot of the host.
     words.append(accel.BOOT_ID.read_text("ascii"))
     try:

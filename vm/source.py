@@ -4,7 +4,7 @@
 import shutil
 from pathlib import Path
 
-from . import packages, stock, store
+from . import arch, packages, stock, store
 from .errors import PmuvmError
 
 FULL = "No space left on device"
@@ -39,7 +39,7 @@ def ensure(series: str, cache: Path) -> Path:
             print(f"fetching {name}", flush=True)
             suite = stock.suite(series)
             state = cache / (f"apt-{suite}" if suite else "apt")
-            apt = packages.Apt(state, "amd64", suite)
+            apt = packages.Apt(state, arch.host().name, suite)
             apt.update()
             wanted = apt.closure([name], lambda _: False)
             with store.new_folder(kept / ".new") as scratch:

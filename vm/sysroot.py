@@ -10,7 +10,7 @@ from . import packages, store
 from .arch import Arch
 
 WANTED = (
-    # Libraries that conformance/CMakeLists.txt needs. The cross compiler has the C library.
+    # Libraries that conformance/CMakeLists.txt needs.
     "googletest",
     "libbpf-dev",
     "libbz2-dev",
@@ -27,32 +27,57 @@ WANTED = (
     "busybox-static",
 )
 
+C_LIBRARY = "libc6-dev"
+"""Fetched only with libraries of another release: they do not link with the older C library of the cross compiler. Its
+files are in a folder of their own, since its headers do not fit the compiler's."""
+C_LIBRARY_FOLDER = "c-library"
+
 
 def find(arch: Arch) -> pathlib.Path:
     """The folder with the files of WANTED for `arch`, at the paths of their packages. They are fetched once."""
+    wanted = _wanted(arch)
     folder = store.cache() / "sysroot"
     pointer = folder / f"{arch.name}.json"
     with store.locked(folder / ".lock"):
-        root = _recorded(pointer)
+        root = _recorded(pointer, wanted)
         if root is not None:
             return root
         with store.scratch(folder) as state:
-            apt = packages.Apt(state, arch.name)
+            apt = packages.Apt(state, arch.name, arch.suite)
             apt.update()
-            needed = apt.closure(WANTED, lambda _: False)
+            needed = apt.closure(wanted, lambda _: False)
             sums = (part.encode() for p in needed for part in (p.name, p.version, p.sha256))
             key = store.digest(sums)
             with store.new_folder(folder / key) as root:
                 for deb in apt.download(needed, state / "archives"):
-                    packages.unpack(deb, root)
-        store.write(pointer, json.dumps({"key": key, "wanted": WANTED}).encode())
+                    own = deb.name.startswith(f"{C_LIBRARY}_")
+                    into = root / C_LIBRARY_FOLDER if own else root
+                    into.mkdir(exist_ok=True)
+                    packages.unpack(deb, into)
+        store.write(pointer, json.dumps({"key": key, "wanted": wanted}).encode())
         return folder / key
 
 
-def _recorded(pointer: pathlib.Path) -> pathlib.Path | None:
+def for_cmake(arch: Arch) -> list[str]:
+    """The options of CMake that cmake/Cross.cmake reads, to build programs for `arch`."""
+    root = find(arch)
+    return [
+        f"-DPMUCONF_SYSROOT={root}",
+        f"-DPMUCONF_PROCESSOR={arch.machine}",
+        f"-DPMUCONF_TRIPLE={arch.triple}",
+        f"-DPMUCONF_LIBRARIES={';'.join(arch.libraries)}",
+    ]
+
+
+def _wanted(arch: Arch) -> list[str]:
+    extra = [C_LIBRARY, *(f"lib{name}-dev" for name in arch.libraries)] if arch.suite else []
+    return [*WANTED, *extra]
+
+
+def _recorded(pointer: pathlib.Path, wanted: list[str]) -> pathlib.Path | None:
     try:
         kept = json.loads(pointer.read_text(encoding="ascii"))
         root = pointer.parent / str(kept["key"])
-        return root if kept["wanted"] == list(WANTED) and root.is_dir() else None
+        return root if kept["wanted"] == wanted and root.is_dir() else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

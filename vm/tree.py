@@ -24,9 +24,6 @@ RECIPE = 1
 
 OVERLAY = Path("drivers/perf/refpmu")
 """A folder that every tree builds, for a driver and its tests. It is empty at first."""
-IMAGE = "arch/x86/boot/bzImage"
-IMAGES = {arch.AMD64.name: IMAGE, arch.ARM64.name: "arch/arm64/boot/Image"}
-"""The image by architecture. Its file name is its target of make."""
 CCACHE = Path("/usr/lib/ccache")
 """Debian's folder of compilers that are links to ccache."""
 KEPT_TREES = 10
@@ -49,7 +46,7 @@ class Tree:
     @property
     def image(self) -> Path:
         """The product of image_target."""
-        return self.path / IMAGES[self.on.name]
+        return self.path / self.on.image
 
     @property
     def image_target(self) -> str:
@@ -76,7 +73,7 @@ class Tree:
 
     def make(self, *targets: str) -> None:
         """Runs make. PmuvmError with the first error if it fails."""
-        words = ["ARCH=x86_64" if self.on == arch.AMD64 else f"ARCH={self.on.kbuild}"]
+        words = [f"ARCH={self.on.kbuild}"]
         if arch.foreign(self.on):
             words.append(f"CROSS_COMPILE={self.on.compiler}")
         argv = ["make", "-C", str(self.path), *words, f"-j{os.cpu_count() or 1}", *targets]

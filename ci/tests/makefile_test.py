@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from ci.check import ROOT
+from vm import arch
+from vm.testing.stubs import write_script
 
 LIMIT_S = 60
 
@@ -54,7 +57,26 @@ def test_packages_for_another_architecture_are_installed_only_on_request() -> No
     done = make("deps", "ARCH=vax")
     assert done.returncode != 0
     line = done.stderr.splitlines()[0]
-    assert line == "ci/install-deps: unknown ARCH 'vax'; known: amd64, arm64"
+    assert line == f"ci/install-deps: unknown ARCH 'vax'; known: {', '.join(arch.ARCHES)}"
+
+
+@pytest.mark.parametrize("name", arch.ARCHES)
+def test_packages_of_an_architecture_are_those_of_its_file(name: str, tmp_path: Path) -> None:
+    # No package is installed, so the script would install all of them.
+    write_script(tmp_path, "dpkg-query", "exit 1")
+    write_script(tmp_path, "id", "echo 1")
+    for program in ("bash", "dirname", "sed", "tr"):
+        (tmp_path / program).symlink_to(f"/usr/bin/{program}")
+    done = subprocess.run(
+        [str(tmp_path / "bash"), str(ROOT / "ci" / "install-deps")],
+        env={"PATH": str(tmp_path), "ARCH": name},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert set(arch.ARCHES[name].host_packages) <= set(done.stderr.split())
 
 
 def test_layers_variable_selects_layers() -> None:

@@ -154,7 +154,7 @@ class FakeTree:
 
     @property
     def image(self) -> Path:
-        return self.path / tree.IMAGE
+        return self.path / arch.AMD64.image
 
     def configure(self, _options: str) -> None:
         pass
@@ -163,8 +163,8 @@ class FakeTree:
         self.built.append((self.path / NAME).read_text())
         if self.fails:
             raise PmuvmError("core.c:1: error: no such thing")
-        (self.path / tree.IMAGE).parent.mkdir(parents=True, exist_ok=True)
-        (self.path / tree.IMAGE).write_bytes(b"image")
+        (self.path / arch.AMD64.image).parent.mkdir(parents=True, exist_ok=True)
+        (self.path / arch.AMD64.image).write_bytes(b"image")
 
 
 @pytest.fixture(name="shop")

@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from vm import store
+from vm import arch, store
 
 CALLS = (
     "open,openat,openat2,creat,execve,execveat,stat,lstat,newfstatat,statx,access,faccessat,"
@@ -29,7 +29,10 @@ STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 WRITING = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC")
 SYSTEM = ("/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/opt/")
 IGNORED = ("/proc/", "/sys/", "/dev/", "/tmp/", "/run/", "/var/", "/etc/", "/root/.cache/ccache")
-PRODUCTS = ("guest", "guest-arm64", "dev", "asan", "fuzz", "tidy", "bench")
+PRODUCTS = (
+    *("guest", "dev", "asan", "fuzz", "tidy", "bench"),
+    *(f"guest-{name}" for name in arch.ARCHES),
+)
 """Presets whose programs and generated sources are inputs. Other files below build/ only serve the programs that write
 them."""
 CACHES = (".pytest_cache", ".mypy_cache", ".hypothesis", "CACHEDIR.TAG")

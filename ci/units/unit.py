@@ -14,7 +14,7 @@ from vm import store
 
 ROOT = store.ROOT
 OUT = ROOT / "build" / "check"
-ENVIRONMENT = ("PMUCONF_ACCEL", "PMUCONF_SYSROOT")
+ENVIRONMENT = ("PMUCONF_ACCEL",)
 """Environment variables that change the behaviour of units."""
 
 

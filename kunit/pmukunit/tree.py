@@ -39,7 +39,7 @@ def build(inputs: Inputs, cache: Path) -> Path:
         opened.make("bzImage")
         # Copied under the lock: another run may rebuild the tree while this one boots.
         image = inputs.log.parent / f"bzImage-{inputs.series}"
-        shutil.copyfile(opened.path / tree.IMAGE, image)
+        shutil.copyfile(opened.image, image)
         return image
 
 

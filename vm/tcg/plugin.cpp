@@ -283,9 +283,10 @@ std::string Install(const qemu_info_t& info, std::span<const char* const> words)
     return "the emulator has plugin interfaces " + std::to_string(info.version.min) + " to " +
            std::to_string(info.version.cur) + ", not 1";
   }
-  if (!info.system_emulation || std::string_view(info.target_name) != "x86_64") {
+  if (!info.system_emulation || info.target_name != kTargetName) {
     return std::string("the emulator is for ") + info.target_name +
-           (info.system_emulation ? "" : " programs") + ", not for x86_64 machines";
+           (info.system_emulation ? "" : " programs") + ", not for " + std::string(kTargetName) +
+           " machines";
   }
   auto parsed = ParseOptions(words);
   if (const auto* const failure = std::get_if<std::string>(&parsed)) return *failure;

@@ -6,8 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace pmuconf::work {
+
+// The emulator's name for the processor.
+inline constexpr std::string_view kTargetName = "x86_64";
 
 enum class Branch {
   kNone,

@@ -131,9 +131,6 @@ OTHER_SUITE = """
 [kernel]
 name = "7.2"
 suite = "sid"
-[packages.amd64]
-image = "linux-image-7.2.*-cloud-amd64"
-headers = "linux-headers-7.2.*-cloud-amd64"
 [build]
 make = ["CC=gcc"]
 cflags = "-Wno-attributes"
@@ -238,15 +235,15 @@ def test_unpacked_programs_use_the_unpacked_c_library(tmp_path: pathlib.Path) ->
     programs.mkdir(parents=True)
     shutil.copyfile("/bin/true", programs / "program")
     (programs / "script").write_text("#!/bin/sh\n")
-    packages.relink(root, place, "usr/lib/linux-kbuild-*")
+    packages.relink(root, place, "usr/lib/linux-kbuild-*", arches.host())
     shown = subprocess.run(
         ["patchelf", "--print-interpreter", "--print-rpath", str(programs / "program")],
         capture_output=True,
         text=True,
         check=True,
     ).stdout.split()
-    libraries = place / "usr/lib/x86_64-linux-gnu"
-    assert set(shown) == {str(libraries / "ld-linux-x86-64.so.2"), str(libraries)}
+    libraries = place / "usr/lib" / arches.host().triple
+    assert set(shown) == {str(libraries / arches.host().loader), str(libraries)}
     assert (programs / "script").read_text() == "#!/bin/sh\n"
 
 
@@ -306,7 +303,7 @@ def test_debug_kernel_is_built_once_with_its_requirements(
 
     def make(opened: tree.Tree, *targets: str) -> None:
         made.append(targets)
-        image = opened.path / tree.IMAGE
+        image = opened.image
         image.parent.mkdir(parents=True, exist_ok=True)
         boot_image(image, "6.12.9-debug")
 
@@ -372,12 +369,16 @@ def test_an_arm64_image_states_its_release_in_its_banner(
             kernel.find(str(tmp_path / "Image"), arches.ARM64)
 
 
+def test_kernel_without_packages_for_an_architecture_is_refused(cache: pathlib.Path) -> None:
+    with pytest.raises(PmuvmError, match="no packages of KERNEL '6.12-rt' for ARCH=arm64; known: "):
+        kernel.find("6.12-rt", arches.ARM64)
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[packages.amd64\n", r"6.12.toml: .*\(at line 1"),
-        ("[packages.amd64]\nimage = 'x'\n", "6.12.toml: no key packages.amd64.image and .headers"),
-        ("packages = 3\n", "6.12.toml: no key packages.amd64.image and .headers"),
+        ("[kernel\n", r"6.12.toml: .*\(at line 1"),
+        ("[kernel]\n[machine]\nspeed = 3\n", "6.12.toml: machine: .*'speed'"),
     ],
 )
 def test_a_malformed_table_names_file_and_place(
@@ -421,7 +422,7 @@ def test_kernel_is_rebuilt_after_a_change_of_make_arguments(
 
     def make(opened: tree.Tree, *targets: str) -> None:
         made.append(targets)
-        image = opened.path / tree.IMAGE
+        image = opened.image
         image.parent.mkdir(parents=True, exist_ok=True)
         boot_image(image, "6.12.9-kcov")
 

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An architecture is one file. A malformed one is an error of one line with file and key."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from vm import arch, kernel, stock
+from vm.errors import PmuvmError
+
+
+def test_each_file_is_an_architecture() -> None:
+    assert {"amd64", "arm64"} <= arch.ARCHES.keys()
+    for name, found in arch.ARCHES.items():
+        assert (found.name, found.compiler) == (name, f"{found.triple}-")
+        assert found.kernels.keys() <= set(stock.names())
+    assert arch.find("arm64") == arch.ARM64
+    with pytest.raises(PmuvmError, match="unknown ARCH 'vax'; known: amd64, arm64"):
+        arch.find("vax")
+
+
+def test_each_stock_kernel_has_packages_for_an_architecture() -> None:
+    for name in stock.names():
+        assert arch.AMD64.name in kernel.arches_of(name)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("[serial]", "[serials]", "unknown key serials; known: processor, emulator, serial, "),
+        ('machine = "x86_64"', "", "no key processor.machine$"),
+        ('machine = "x86_64"', "machine = 3", "processor.machine is 3, not a string$"),
+        ('machine = "x86_64"', 'machin = "x"', "unknown key processor.machin; known: machine, "),
+        ("icount_smp = false", "icount_smp = 0", "emulator.icount_smp is 0, not true or false$"),
+        ('channel_port = ["-serial", ', "channel_port = [1, ", "channel_port is .*, not a list of"),
+        ('kvm         = "max,pmu=off"', "", "no key emulator.cpu.kvm$"),
+        ('"bzImage"\n', '"vmlinux"\n', "unknown image.format 'vmlinux'; known: bzImage, Image$"),
+        ('"bzImage"\n', '"Image"\n', "no key image.magic, which format 'Image' needs$"),
+        ('headers = "linux-headers-cloud-amd64"', "", r"no key packages.6\.1.headers$"),
+        ("[image]", "[image", r"\(at line"),
+    ],
+)
+def test_malformed_file_is_one_line(tmp_path: pathlib.Path, old: str, new: str, says: str) -> None:
+    text = (arch.FOLDER / "amd64.toml").read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "own.toml"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(PmuvmError, match=f"^{path}: .*{says}") as caught:
+        arch.read(path)
+    assert "\n" not in str(caught.value)
