@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from ci.checks.architectures import only_its_files_name_an_architecture
+
 PURE = ("driver/core", "driver/model")
 # core/ writes the model's registers; the model must not depend on the driver.
 MAY_INCLUDE = {"driver/core": PURE, "driver/model": ("driver/model",)}
@@ -195,6 +197,7 @@ CHECKS: tuple[Check, ...] = (
     nothing_sleeps,
     waiting_cases_say_so,
     files_are_short,
+    only_its_files_name_an_architecture,
 )
 
 

@@ -62,12 +62,31 @@ def add(tree: Path, name: str, text: str) -> None:
         ("build_lists_agree", "driver/core/b.c", "// SPDX-License-Identifier: X\n"),
         ("build_lists_agree", "driver/Kbuild", "refpmu-y += core/gone.o\n"),
         ("files_have_a_licence", "vm/x.py", "print()\n"),
+        ("only_its_files_name_an_architecture", "vm/x.py", 'A = f"{1}-amd64"\n'),
+        ("only_its_files_name_an_architecture", "vm/x.h", "#if defined(__aarch64__)\n"),
+        ("only_its_files_name_an_architecture", "cmake/X.cmake", "set(A aarch64-linux-gnu)\n"),
         ("nothing_sleeps", "vm/x.py", "# SPDX-License-Identifier: X\ntime.sleep(1)\n"),
     ],
 )
 def test_violation_is_reported(tree: Path, check: str, name: str, text: str) -> None:
     add(tree, name, text)
     assert check in findings(tree)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("vm/arches/amd64.py", 'A = "amd64"\n'),
+        ("vm/tests/x_test.py", 'A = "amd64"\n'),
+        ("vm/x.py", '"""As on amd64."""\nA = 1\n"""As on amd64."""\n'),
+        ("vm/x.h", "int a; // as with __aarch64__\n"),
+        ("vm/x.py", 'A = "amd642"\n'),
+        ("docs/x.py", 'A = "amd64"\n'),
+    ],
+)
+def test_where_an_architecture_may_be_named(tree: Path, name: str, text: str) -> None:
+    add(tree, name, f"// SPDX-License-Identifier: X\n{text}" if name.endswith(".h") else text)
+    assert "only_its_files_name_an_architecture" not in findings(tree)
 
 
 def test_include_in_a_raw_string_is_no_include(tree: Path) -> None:
