@@ -144,6 +144,10 @@ static inline void refpmu_compat_get_gprs(const struct pt_regs *regs, u64 *flags
 #elif defined(CONFIG_ARM64)
 	*flags = regs->pstate;
 	memcpy(gpr, regs->regs, 16 * sizeof(*gpr));
+#elif defined(CONFIG_RISCV)
+	/* a0 to a7 and s2 to s9 */
+	*flags = regs->status;
+	memcpy(gpr, (const void *)regs + offsetof(struct pt_regs, a0), 16 * sizeof(*gpr));
 #else
 	*flags = 0;
 	memset(gpr, 0, 16 * sizeof(*gpr));
@@ -159,6 +163,8 @@ static inline void refpmu_compat_kernel_regs(struct pt_regs *regs)
 	regs->ss = __KERNEL_DS;
 #elif defined(CONFIG_ARM64)
 	regs->pstate = PSR_MODE_EL1h;
+#elif defined(CONFIG_RISCV)
+	regs->status = SR_PP;
 #endif
 }
 
@@ -181,6 +187,8 @@ static inline void refpmu_compat_set_gprs(struct pt_regs *regs, const struct ref
 {
 #if defined(CONFIG_ARM64)
 	memcpy(regs->regs, from->gpr, sizeof(from->gpr));
+#elif defined(CONFIG_RISCV)
+	memcpy((void *)regs + offsetof(struct pt_regs, a0), from->gpr, sizeof(from->gpr));
 #elif defined(CONFIG_X86)
 	regs->flags = from->flags & ~(PERF_EFLAGS_EXACT | PERF_EFLAGS_VM);
 	regs->ax = from->gpr[REFPMU_RAX];

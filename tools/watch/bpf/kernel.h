@@ -18,6 +18,12 @@
 #define ARGUMENT(ctx, n) ((ctx)->regs[n])
 #define RESULT(ctx) ((ctx)->regs[0])
 #define INTERRUPTS_ON(ctx) (!((ctx)->pstate & PSR_I_BIT))
+#elif defined(__TARGET_ARCH_riscv)
+#define REGISTERS struct user_regs_struct
+#define ARGUMENT(ctx, n) ((n) == 0 ? (ctx)->a0 : (ctx)->a1)
+#define RESULT(ctx) ((ctx)->a0)
+/* The field `status` of struct pt_regs comes after the registers. */
+#define INTERRUPTS_ON(ctx) (((const __u64 *)((ctx) + 1))[0] & 0x20)
 #else
 #define REGISTERS struct pt_regs
 #define ARGUMENT(ctx, n) ((n) == 0 ? (ctx)->rdi : (ctx)->rsi)
