@@ -201,7 +201,7 @@ def keep_history(units: Sequence[Unit]) -> None:
     """Adds the results of the suite on targets to the history."""
     reports = [unit.report for unit in units if unit.name.startswith(("run/", "matrix/"))]
     found = [str(report) for report in reports if report is not None and report.is_file()]
-    if found and page.history(["add", *found]) != 0:
+    if found and page.command(["history", "add", *found]) != 0:
         print("check: the history lacks these runs", file=sys.stderr)
 
 

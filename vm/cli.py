@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: kernels, fetch, module, run, probe, compare, page, history, exec."""
+"""The command line: kernels, fetch, module, run, probe, compare, page, history, bundle, verify, kcidb, exec."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ DEFAULT_KERNEL = "6.12"
 
 def main(arguments: Sequence[str]) -> int:
     """Runs one command and returns its exit status. Status 2: the command could not run."""
-    if arguments[:1] == ["history"]:
-        return page.history(arguments[1:])  # It parses its own arguments.
+    if arguments[:1] and arguments[0] in page.COMMANDS:
+        return page.command(arguments)  # It parses its own arguments.
     options = parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -154,7 +154,8 @@ def parser() -> argparse.ArgumentParser:
     shown.add_argument("--out", type=pathlib.Path, default=pathlib.Path(page.NAME))
     shown.set_defaults(command=_page)
 
-    commands.add_parser("history", help="keep the results of runs, and compare commits")
+    for name, purpose in page.COMMANDS.items():
+        commands.add_parser(name, help=purpose)
 
     program = commands.add_parser("exec", help="run one program in a guest")
     _kernel_options(program)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages and history of results. The package `results` of the checkout does the work."""
+"""Pages, history and bundles of results. The package `results` of the checkout does the work."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ from .errors import PmuvmError
 NAME = "index.html"
 PROGRAM = (sys.executable, "-m", "results")
 DEADLINE_S = 120
+COMMANDS = {
+    "history": "keep the results of runs, and compare commits",
+    "bundle": "pack a run for somebody else",
+    "verify": "judge a bundle again",
+    "kcidb": "print runs as a report for KernelCI",
+}
+"""Commands of the package `results`, with their purposes."""
 
 
 def write(runs: Sequence[Path], out: Path) -> None:
@@ -37,10 +44,9 @@ def write(runs: Sequence[Path], out: Path) -> None:
         raise PmuvmError(last[0].removeprefix("results: "))
 
 
-def history(words: Sequence[str]) -> int:
-    """Runs a command of the history, and returns its exit status."""
-    command = [*PROGRAM, "history", *words]
-    return subprocess.run(command, env=_environment(), check=False).returncode
+def command(words: Sequence[str]) -> int:
+    """Runs one of COMMANDS with its arguments, and returns its exit status."""
+    return subprocess.run([*PROGRAM, *words], env=_environment(), check=False).returncode
 
 
 def of_run(folder: Path) -> None:

@@ -243,13 +243,13 @@ def test_nightly_run_adds_the_results_of_targets_to_the_history(
     calls: list[list[str]] = []
     status = 0
 
-    def history(words: list[str]) -> int:
+    def command(words: list[str]) -> int:
         calls.append(words)
         return status
 
-    monkeypatch.setattr("vm.page.history", history)
+    monkeypatch.setattr("vm.page.command", command)
     check.keep_history(units)
-    assert calls == [["add", str(units[0].report), str(units[1].report)]]
+    assert calls == [["history", "add", str(units[0].report), str(units[1].report)]]
     status = 2
     check.keep_history(units)
     assert "the history lacks these runs" in capsys.readouterr().err

@@ -86,3 +86,13 @@ def test_history_is_a_command_of_the_runner(
     assert main(["history", "show", "--last", "1"]) == 0
     assert " abc " in capfd.readouterr().out
     assert main(["history", "diff"]) == 2
+
+
+def test_commands_on_results_are_commands_of_the_runner(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in (["bundle", "none", "--out", "x.tar.gz"], ["verify", "none"], ["kcidb", "none"]):
+        assert main(words) == 2
+        error = capfd.readouterr().err
+        assert error.startswith("results: none") and error.count("\n") == 1

@@ -110,6 +110,7 @@ CONFORMANCE_CASE(Control, ExecEnablesOnce, .rules = {rule::CTL_025},
   cycles.Disable();
   const Reading once = cycles.Read();
   EXPECT_GT(once.value, 0u) << rule::CTL_025.text;
+  EXPECT_EQ(once.time_running, once.time_enabled) << "started later: " << rule::CTL_025.text;
   EXPECT_GT(pulses.Read().time_enabled, 0u) << rule::CTL_025.text;
   rendezvous.ContinueShell();
   ASSERT_EQ(child.Wait(), 0);
