@@ -201,6 +201,22 @@ CONFORMANCE_CASE(Aux, ReaderIsWokenAtHalfTheAreaByDefault, .rules = {rule::AUX_0
   }
 }
 
+// While the interrupt line is held, the driver does not see that a watermark has been reached.
+CONFORMANCE_CASE(Aux, LateWakeupIsNotRepeated, .rules = {rule::AUX_024},
+                 .needs = {Cap::kTrace, Cap::kPort, Cap::kRegisters}) {
+  Trace trace({.pages = 4}, {.edit = [](auto& attr) { attr.aux_watermark = 1'000; }});
+  trace.event().Enable();
+  HasWakeup(trace.event());
+  const std::size_t written = RecordsIn(3'500);
+  HoldLine hold;
+  port().Branches(SomeBranches(written));
+  hold.Release();
+  EXPECT_TRUE(HasWakeup(trace.event())) << rule::AUX_024.text;
+  port().Branches(SomeBranches(1, written));
+  trace.event().Disable();
+  EXPECT_FALSE(HasWakeup(trace.event())) << rule::AUX_024.text;
+}
+
 CONFORMANCE_CASE(Aux, ReaderIsWokenByTruncation, .rules = {rule::AUX_024, rule::AUX_021},
                  .needs = {Cap::kTrace, Cap::kPort}) {
   const auto whole = static_cast<std::uint32_t>(PageSize());

@@ -16,26 +16,30 @@ namespace {
 
 CONFORMANCE_CASE(TracepointProgram, ProgramSeesArgumentsOfEachHit, .rules = {rule::TPT_005},
                  .needs = {Cap::kTracepoint}) {
-  Skeleton<tracepoint_bpf> bpf;
-  Event event = Open(SpecOfTracepoint(kGetpgid));
-  event.SetBpf(ProgramFd(bpf->progs.keep_argument));
-  std::uint64_t passes = 0;
-  for (const long argument : {7, 0, 0x12345678}) {
-    HitTracepoint({argument});
+  for (const std::uint64_t period : {0, 1}) {  // an event that samples calls other code, too
+    SCOPED_TRACE(period);
+    Skeleton<tracepoint_bpf> bpf;
+    Event event =
+        Open(SpecOfTracepoint(kGetpgid), {.sample_period = period, .disabled = period == 0});
+    event.SetBpf(ProgramFd(bpf->progs.keep_argument));
+    std::uint64_t passes = 0;
+    for (const long argument : {7, 0, 0x12345678}) {
+      HitTracepoint({argument});
+      EXPECT_EQ(bpf->bss->runs, ++passes) << rule::TPT_005.text;
+      EXPECT_EQ(bpf->bss->argument, static_cast<std::uint64_t>(argument)) << rule::TPT_005.text;
+      EXPECT_EQ(bpf->bss->number, SYS_getpgid) << rule::TPT_005.text;
+    }
+    Child other([] {
+      HitTracepoint({99});
+      return 0;
+    });
+    other.Go();
+    ASSERT_EQ(other.Wait(), 0);
     EXPECT_EQ(bpf->bss->runs, ++passes) << rule::TPT_005.text;
-    EXPECT_EQ(bpf->bss->argument, static_cast<std::uint64_t>(argument)) << rule::TPT_005.text;
-    EXPECT_EQ(bpf->bss->number, SYS_getpgid) << rule::TPT_005.text;
+    event.Close();
+    HitTracepoint({5});
+    EXPECT_EQ(bpf->bss->runs, passes) << rule::TPT_005.text;
   }
-  Child other([] {
-    HitTracepoint({99});
-    return 0;
-  });
-  other.Go();
-  ASSERT_EQ(other.Wait(), 0);
-  EXPECT_EQ(bpf->bss->runs, ++passes) << rule::TPT_005.text;
-  event.Close();
-  HitTracepoint({5});
-  EXPECT_EQ(bpf->bss->runs, passes) << rule::TPT_005.text;
 }
 
 // The argument of PERF_EVENT_IOC_QUERY_BPF, with space for `room` ids.
