@@ -60,6 +60,9 @@ CONFORMANCE_CASE(Inherit, LastExitWakesPoll, .rules = {rule::INH_026}, .needs = 
     }
     return 0;
   });
+  // Makes the contexts of child and grandchild differ. Otherwise the kernel could swap them at a
+  // context switch, and the grandchild would end with the event itself.
+  const Event not_inherited = Open(Software(PERF_COUNT_SW_DUMMY), {.pid = child.pid()});
   const Event event =
       Open(target().AnyEvent(),
            {.pid = child.pid(), .cpu = target().Cpu(0), .disabled = false, .inherit = true});
