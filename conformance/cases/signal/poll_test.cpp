@@ -143,6 +143,7 @@ CONFORMANCE_CASE(Poll, RedirectedRecordsWakeTheBuffersReader, .rules = {rule::SI
   redirected.Enable();
   const std::uint64_t last = target().min_period();  // the driver may lengthen a shorter period
   target().Stimulate(specs[1], 10 - last);
+  EXPECT_EQ(Poll(owner), 0) << rule::SIG_018.text;
   EXPECT_EQ(epoll_wait(epoll.get(), &ready, 1, 0), 0) << rule::SIG_018.text;
   target().Stimulate(specs[1], last);
   ASSERT_EQ(epoll_wait(epoll.get(), &ready, 1, 0), 1) << rule::SIG_018.text;
