@@ -5,6 +5,7 @@ set(PMUCONF_SYSROOT "" CACHE PATH "Unpacked packages of the libraries, for the o
 set(PMUCONF_PROCESSOR "" CACHE STRING "The other architecture, as `uname -m` prints it")
 set(PMUCONF_TRIPLE "" CACHE STRING "The other architecture, as the names of compilers and library folders have it")
 set(PMUCONF_LIBRARIES "" CACHE STRING "Libraries that static libraries of the sysroot need in addition")
+set(PMUCONF_NEWER_LIBRARIES OFF CACHE BOOL "The libraries are of a later release than the compiler")
 if(NOT IS_DIRECTORY "${PMUCONF_SYSROOT}/usr/include")
   message(FATAL_ERROR "PMUCONF_SYSROOT='${PMUCONF_SYSROOT}' holds no libraries: ci/build sets it")
 endif()
@@ -15,13 +16,9 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR "${PMUCONF_PROCESSOR}")
 set(CMAKE_C_COMPILER "${PMUCONF_TRIPLE}-gcc")
 set(CMAKE_CXX_COMPILER "${PMUCONF_TRIPLE}-g++")
-# The sysroot provides all libraries; the C library only if the compiler's is too old for them. The host's libraries must
-# not be found.
+# The compiler provides the C library, and the sysroot the other libraries. The host's libraries must not be found.
 include_directories(SYSTEM "${PMUCONF_SYSROOT}/usr/include")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-L${PMUCONF_SYSROOT}/usr/lib/${PMUCONF_TRIPLE}")
-if(IS_DIRECTORY "${PMUCONF_SYSROOT}/c-library")
-  string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -L${PMUCONF_SYSROOT}/c-library/usr/lib/${PMUCONF_TRIPLE}")
-endif()
 list(TRANSFORM PMUCONF_LIBRARIES PREPEND "-l" OUTPUT_VARIABLE libraries)
 list(JOIN libraries " " libraries)
 set(CMAKE_C_STANDARD_LIBRARIES_INIT "${libraries}")

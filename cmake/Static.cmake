@@ -10,4 +10,7 @@ function(link_static target)
     target_link_options(${target} PRIVATE -static -s
       -Wl,--eh-frame-hdr,--wrap=__register_frame_info,--wrap=__deregister_frame_info)
   endif()
+  if(PMUCONF_NEWER_LIBRARIES)
+    target_sources(${target} PRIVATE "${CMAKE_SOURCE_DIR}/cmake/newer_libraries.c")
+  endif()
 endfunction()

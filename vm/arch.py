@@ -20,6 +20,8 @@ class KernelPackages:
 
     image: str
     headers: str
+    make: tuple[str, ...] = ()
+    """Words for each make that builds modules, in addition to those of the kernel's file."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,7 +93,10 @@ def read(path: pathlib.Path) -> Arch:
         host_packages=tuple(distribution["host_packages"]),
         suite=distribution.get("suite"),
         libraries=tuple(distribution.get("libraries", ())),
-        kernels={name: KernelPackages(**names) for name, names in table["packages"].items()},
+        kernels={
+            name: KernelPackages(names["image"], names["headers"], tuple(names.get("make", ())))
+            for name, names in table["packages"].items()
+        },
     )
 
 

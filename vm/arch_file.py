@@ -22,9 +22,10 @@ SHAPE: dict[str, dict[str, str]] = {
     "distribution": {"host_packages": WORDS, "suite": TEXT, "libraries": WORDS},
 }
 """The keys of each section, with the kinds of their values."""
-PACKAGES = {"image": TEXT, "headers": TEXT}
+PACKAGES = {"image": TEXT, "headers": TEXT, "make": WORDS}
 """The keys of a kernel in the section `packages`."""
 OPTIONAL = {"emulator.parameters", "image.magic", "distribution.suite", "distribution.libraries"}
+OPTIONAL_OF_KERNEL = {"make"}
 FORMATS = ("bzImage", "Image")
 """The headers that an image may have."""
 
@@ -42,12 +43,13 @@ def read(path: pathlib.Path) -> Table:
     sections = [*(name for name in SHAPE if "." not in name), "packages"]
     _known(path, "", table, sections)
     for name, keys in SHAPE.items():
-        _section(path, name, _at(path, table, name), keys)
+        optional = {key for key in keys if f"{name}.{key}" in OPTIONAL}
+        _section(path, name, _at(path, table, name), keys, optional)
     for kernel, names in _at(path, table, "packages").items():
         place = f"packages.{kernel}"
         if not isinstance(names, dict):
             raise PmuvmError(f"{path}: {place} is not a section")
-        _section(path, place, names, PACKAGES)
+        _section(path, place, names, PACKAGES, OPTIONAL_OF_KERNEL)
     image = table["image"]
     if image["format"] not in FORMATS:
         known = ", ".join(FORMATS)
@@ -72,12 +74,14 @@ def _known(path: pathlib.Path, place: str, found: Table, keys: list[str]) -> Non
             raise PmuvmError(f"{path}: unknown key {place}{key}; known: {', '.join(keys)}")
 
 
-def _section(path: pathlib.Path, name: str, found: Table, keys: dict[str, str]) -> None:
+def _section(
+    path: pathlib.Path, name: str, found: Table, keys: dict[str, str], optional: set[str]
+) -> None:
     _known(path, f"{name}.", found, list(keys))
     for key, kind in keys.items():
         place = f"{name}.{key}"
         if key not in found:
-            if place in OPTIONAL:
+            if key in optional:
                 continue
             raise PmuvmError(f"{path}: no key {place}")
         if kind and not _is(found[key], kind):

@@ -355,6 +355,6 @@ def _recorded(pointer: pathlib.Path, name: str, arch: Arch) -> Kernel | None:
         image,
         build if build.is_dir() else None,
         _fetched_needs(name),
-        make=tuple(options.get("make", ())),
+        make=(*options.get("make", ()), *(arch.kernels[name].make if name in arch.kernels else ())),
         cflags=str(options.get("cflags", "")),
     )

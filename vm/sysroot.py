@@ -10,7 +10,7 @@ from . import packages, store
 from .arch import Arch
 
 WANTED = (
-    # Libraries that conformance/CMakeLists.txt needs.
+    # Libraries that conformance/CMakeLists.txt needs. The cross compiler has the C library.
     "googletest",
     "libbpf-dev",
     "libbz2-dev",
@@ -26,11 +26,6 @@ WANTED = (
     # Programs that a guest runs in addition to the suite.
     "busybox-static",
 )
-
-C_LIBRARY = "libc6-dev"
-"""Fetched only with libraries of another release: they do not link with the older C library of the cross compiler. Its
-files are in a folder of their own, since its headers do not fit the compiler's."""
-C_LIBRARY_FOLDER = "c-library"
 
 
 def find(arch: Arch) -> pathlib.Path:
@@ -50,10 +45,7 @@ def find(arch: Arch) -> pathlib.Path:
             key = store.digest(sums)
             with store.new_folder(folder / key) as root:
                 for deb in apt.download(needed, state / "archives"):
-                    own = deb.name.startswith(f"{C_LIBRARY}_")
-                    into = root / C_LIBRARY_FOLDER if own else root
-                    into.mkdir(exist_ok=True)
-                    packages.unpack(deb, into)
+                    packages.unpack(deb, root)
         store.write(pointer, json.dumps({"key": key, "wanted": wanted}).encode())
         return folder / key
 
@@ -66,12 +58,12 @@ def for_cmake(arch: Arch) -> list[str]:
         f"-DPMUCONF_PROCESSOR={arch.machine}",
         f"-DPMUCONF_TRIPLE={arch.triple}",
         f"-DPMUCONF_LIBRARIES={';'.join(arch.libraries)}",
+        f"-DPMUCONF_NEWER_LIBRARIES={'ON' if arch.suite else 'OFF'}",
     ]
 
 
 def _wanted(arch: Arch) -> list[str]:
-    extra = [C_LIBRARY, *(f"lib{name}-dev" for name in arch.libraries)] if arch.suite else []
-    return [*WANTED, *extra]
+    return [*WANTED, *(f"lib{name}-dev" for name in arch.libraries)]
 
 
 def _recorded(pointer: pathlib.Path, wanted: list[str]) -> pathlib.Path | None:

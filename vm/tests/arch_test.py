@@ -39,6 +39,7 @@ def test_each_stock_kernel_has_packages_for_an_architecture() -> None:
         ('"bzImage"\n', '"vmlinux"\n', "unknown image.format 'vmlinux'; known: bzImage, Image$"),
         ('"bzImage"\n', '"Image"\n', "no key image.magic, which format 'Image' needs$"),
         ('headers = "linux-headers-cloud-amd64"', "", r"no key packages.6\.1.headers$"),
+        ('[packages."6.1"]', '[packages."6.1"]\nmake = "CC=gcc"', "make is 'CC=gcc', not a list"),
         ("[image]", "[image", r"\(at line"),
     ],
 )

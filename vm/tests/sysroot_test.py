@@ -55,6 +55,17 @@ def test_another_list_of_packages_is_another_folder(
     assert sysroot.find(arch.ARM64) != old
 
 
+def test_options_of_cmake_come_from_the_file_of_the_architecture(apt_log: pathlib.Path) -> None:
+    root = sysroot.find(arch.ARM64)
+    assert sysroot.for_cmake(arch.ARM64) == [
+        f"-DPMUCONF_SYSROOT={root}",
+        "-DPMUCONF_PROCESSOR=aarch64",
+        "-DPMUCONF_TRIPLE=aarch64-linux-gnu",
+        "-DPMUCONF_LIBRARIES=",
+        "-DPMUCONF_NEWER_LIBRARIES=OFF",
+    ]
+
+
 def test_failed_fetch_leaves_nothing(apt_log: pathlib.Path, cache: pathlib.Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sysroot, "WANTED", ("libelf-dev", "libnothing-dev"))
