@@ -93,7 +93,10 @@ def _read(contents: Contents) -> dict[str, bytes]:
 def find_busybox(arch: Arch = AMD64) -> pathlib.Path:
     """The static busybox of the host, or of the packages for another architecture."""
     if arches.foreign(arch):
-        return sysroot.find(arch) / "bin" / "busybox"
+        root = sysroot.find(arch)
+        # Packages since Debian 13 have no /bin.
+        own = root / "bin" / "busybox"
+        return own if own.is_file() else root / "usr" / "bin" / "busybox"
     found = shutil.which("busybox", path=f"{os.environ.get('PATH', '')}:/bin:/usr/bin")
     if found is None:
         raise PmuvmError("no program 'busybox' on this machine (package busybox-static)")
