@@ -12,6 +12,7 @@
 
 #ifdef MODULE
 
+#include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #ifdef CONFIG_X86
 #include <asm/ibt.h>
@@ -59,11 +60,18 @@ static int find(const char *name, unsigned long *function)
 	struct kprobe probe = { .symbol_name = name };
 	int err = register_kprobe(&probe);
 
+#if defined(CONFIG_RISCV) && defined(CONFIG_DYNAMIC_FTRACE)
+	/* A function begins with a site of ftrace, which can have no kprobe on this architecture. */
+	if (err == -EINVAL) {
+		probe = (struct kprobe){ .symbol_name = name, .offset = MCOUNT_INSN_SIZE };
+		err = register_kprobe(&probe);
+	}
+#endif
 	if (err < 0) {
 		pr_err("refpmu: no way to %s: %d\n", name, err);
 		return err;
 	}
-	*function = function_entry((unsigned long)probe.addr);
+	*function = function_entry((unsigned long)probe.addr - probe.offset);
 	unregister_kprobe(&probe);
 	return 0;
 }
