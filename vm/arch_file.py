@@ -26,7 +26,7 @@ PACKAGES = {"image": TEXT, "headers": TEXT, "make": WORDS}
 """The keys of a kernel in the section `packages`."""
 OPTIONAL = {"emulator.parameters", "image.magic", "distribution.suite", "distribution.libraries"}
 OPTIONAL_OF_KERNEL = {"make"}
-FORMATS = ("bzImage", "Image")
+FORMATS = ("bzImage", "Image", "vmlinux")
 """The headers that an image may have."""
 
 Table = dict[str, Any]

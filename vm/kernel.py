@@ -171,9 +171,9 @@ def image_release(path: pathlib.Path, arch: Arch = arches.AMD64) -> str:
         data = path.read_bytes()
     except OSError as error:
         raise PmuvmError(f"cannot read the kernel image {path}: {error.strerror}") from error
-    if arch.image_format == "Image":
-        return _image_release(path, data, arch)
-    return _bzimage_release(path, data)
+    if arch.image_format == "bzImage":
+        return _bzimage_release(path, data)
+    return _banner_release(path, data, arch)
 
 
 def _bzimage_release(path: pathlib.Path, data: bytes) -> str:
@@ -187,11 +187,12 @@ def _bzimage_release(path: pathlib.Path, data: bytes) -> str:
     return text.decode("ascii")
 
 
-def _image_release(path: pathlib.Path, data: bytes, arch: Arch) -> str:
-    """The header of an `Image` (the kernel's Documentation/arch/arm64/booting.rst, also of other architectures) has no
-    release, so it is read from the text of the banner."""
-    what = f"{arch.name} kernel image (Image)"
-    if data[0x38:0x3C] != arch.image_magic:
+def _banner_release(path: pathlib.Path, data: bytes, arch: Arch) -> str:
+    """The release in the text of the banner: an `Image` (the kernel's Documentation/arch/arm64/booting.rst, also of other
+    architectures) and a `vmlinux` (an ELF file) have no field for it."""
+    what = f"{arch.name} kernel image ({arch.image_format})"
+    elf = arch.image_format == "vmlinux"
+    if (data[:4] != b"\x7fELF") if elf else (data[0x38:0x3C] != arch.image_magic):
         raise PmuvmError(f"{path} is not an {what}: it has no boot header")
     banner = re.search(rb"Linux version ([0-9][A-Za-z0-9.+~_-]*) ", data)
     if banner is None:

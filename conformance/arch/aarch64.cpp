@@ -14,11 +14,12 @@
 #include <utility>
 
 #include "arch/arch.h"
+#include "arch/numbered_counter.h"
 #include "arch/work_code.h"
 
 // x9 counts the rounds, x11 points to memory, x10 is data.
 #define PMUCONF_ARM_WORK(NAME, LOOP, UNIT) \
-  PMUCONF_WORK(NAME, LOOP, UNIT, "subs x9, x9, #1\nb.ne 1b", "svc #0", "udf #0")
+  PMUCONF_WORK(NAME, LOOP, UNIT, "subs x9, x9, #1\nb.ne 1b", "svc #0", "udf #0", "ret")
 
 PMUCONF_ARM_WORK("instructions", "", "nop");
 PMUCONF_ARM_WORK("branches", "", "b . + 4");
@@ -34,24 +35,21 @@ constexpr unsigned kCallRegister = 8;
 constexpr unsigned kRounds = 9;
 constexpr unsigned kMemory = 11;
 
-// Reads PMEVCNTR<N>_EL0. N is part of the instruction, so there is one instruction per counter.
-template <std::uint32_t... kNumber>
-std::uint64_t ReadPmuCounter(std::uint32_t counter,
-                             std::integer_sequence<std::uint32_t, kNumber...>) {
-  std::uint64_t value = 0;
-  if (counter == kCycleCounter) asm volatile("isb; mrs %0, pmccntr_el0" : "=r"(value));
-  const auto read = [&value]<std::uint32_t kN>(std::integral_constant<std::uint32_t, kN>) {
-    asm volatile("isb; mrs %0, s3_3_c14_c%c1_%c2" : "=r"(value) : "i"(8 + kN / 8), "i"(kN % 8));
-  };
-  (void)((counter == kNumber && (read(std::integral_constant<std::uint32_t, kNumber>()), true)) ||
-         ...);
-  return value;
-}
-
 }  // namespace
 
 std::uint64_t CounterInstruction(std::uint32_t counter) {
-  return ReadPmuCounter(counter, std::make_integer_sequence<std::uint32_t, kCycleCounter>());
+  if (counter == kCycleCounter) {
+    std::uint64_t cycles = 0;
+    asm volatile("isb; mrs %0, pmccntr_el0" : "=r"(cycles));
+    return cycles;
+  }
+  // Reads PMEVCNTR<N>_EL0.
+  const auto read = []<std::uint32_t kN>(std::integral_constant<std::uint32_t, kN>) {
+    std::uint64_t value = 0;
+    asm volatile("isb; mrs %0, s3_3_c14_c%c1_%c2" : "=r"(value) : "i"(8 + kN / 8), "i"(kN % 8));
+    return value;
+  };
+  return ReadNumbered(counter, read, std::make_integer_sequence<std::uint32_t, kCycleCounter>());
 }
 
 std::uint64_t ClockInstruction() {

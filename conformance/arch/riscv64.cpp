@@ -12,13 +12,14 @@
 #include <utility>
 
 #include "arch/arch.h"
+#include "arch/numbered_counter.h"
 #include "arch/work_code.h"
 
 // t0 counts the rounds, t2 points to memory, t1 is data. All instructions have 4 bytes.
 #define PMUCONF_RISCV_FIXED(CODE) ".option push\n.option norvc\n" CODE "\n.option pop"
 #define PMUCONF_RISCV_WORK(NAME, LOOP, UNIT)                               \
   PMUCONF_WORK(NAME, PMUCONF_RISCV_FIXED(LOOP), PMUCONF_RISCV_FIXED(UNIT), \
-               "addi t0, t0, -1\nbnez t0, 1b", "ecall", "unimp")
+               "addi t0, t0, -1\nbnez t0, 1b", "ecall", "unimp", "ret")
 
 PMUCONF_RISCV_WORK("instructions", "", "nop");
 PMUCONF_RISCV_WORK("branches", "", "jal x0, . + 4");
@@ -31,24 +32,16 @@ namespace {
 
 constexpr std::uint32_t kCounters = 32;
 
-// Reads hpmcounter<N>, cycle (0) or instret (2). N is part of the instruction, so there is one
-// instruction per counter.
-template <std::uint32_t... kNumber>
-std::uint64_t ReadPmuCounter(std::uint32_t counter,
-                             std::integer_sequence<std::uint32_t, kNumber...>) {
-  std::uint64_t value = 0;
-  const auto read = [&value]<std::uint32_t kN>(std::integral_constant<std::uint32_t, kN>) {
-    asm volatile("csrr %0, %1" : "=r"(value) : "i"(0xc00 + kN));
-  };
-  (void)((counter == kNumber && (read(std::integral_constant<std::uint32_t, kNumber>()), true)) ||
-         ...);
-  return value;
-}
-
 }  // namespace
 
 std::uint64_t CounterInstruction(std::uint32_t counter) {
-  return ReadPmuCounter(counter, std::make_integer_sequence<std::uint32_t, kCounters>());
+  // Reads hpmcounter<N>, cycle (0) or instret (2).
+  const auto read = []<std::uint32_t kN>(std::integral_constant<std::uint32_t, kN>) {
+    std::uint64_t value = 0;
+    asm volatile("csrr %0, %1" : "=r"(value) : "i"(0xc00 + kN));
+    return value;
+  };
+  return ReadNumbered(counter, read, std::make_integer_sequence<std::uint32_t, kCounters>());
 }
 
 std::uint64_t ClockInstruction() {

@@ -5,24 +5,24 @@
 
 // Each piece of code: a loop, 64 units in straight line, and the call that stops the worker.
 // `AGAIN` decrements the number of rounds and jumps back to label 1 unless it is zero. `STOP` is
-// the system call, `TRAP` an undefined instruction.
-#define PMUCONF_WORK(NAME, LOOP, UNIT, AGAIN, STOP, TRAP) \
-  asm(".pushsection .text\n"                              \
-      ".balign 64\n"                                      \
-      ".globl pmuconf_work_" NAME                         \
-      "\n"                                                \
-      "pmuconf_work_" NAME                                \
-      ":\n"                                               \
-      "1: " LOOP "\n" AGAIN                               \
-      "\n"                                                \
-      ".globl pmuconf_ladder_" NAME                       \
-      "\n"                                                \
-      "pmuconf_ladder_" NAME                              \
-      ":\n"                                               \
-      ".rept 64\n" UNIT "\n.endr\n" STOP "\n" TRAP        \
-      "\n"                                                \
-      "pmuconf_return_" NAME                              \
-      ": ret\n"                                           \
+// the system call, `TRAP` an undefined instruction, `RETURN` the return from a function.
+#define PMUCONF_WORK(NAME, LOOP, UNIT, AGAIN, STOP, TRAP, RETURN) \
+  asm(".pushsection .text\n"                                      \
+      ".balign 64\n"                                              \
+      ".globl pmuconf_work_" NAME                                 \
+      "\n"                                                        \
+      "pmuconf_work_" NAME                                        \
+      ":\n"                                                       \
+      "1: " LOOP "\n" AGAIN                                       \
+      "\n"                                                        \
+      ".globl pmuconf_ladder_" NAME                               \
+      "\n"                                                        \
+      "pmuconf_ladder_" NAME                                      \
+      ":\n"                                                       \
+      ".rept 64\n" UNIT "\n.endr\n" STOP "\n" TRAP                \
+      "\n"                                                        \
+      "pmuconf_return_" NAME ": " RETURN                          \
+      "\n"                                                        \
       ".popsection")
 
 #endif  // PMUCONF_ARCH_WORK_CODE_H_

@@ -12,7 +12,7 @@
 
 // rcx counts the rounds, rbx points to memory, r8 is data.
 #define PMUCONF_X86_WORK(NAME, LOOP, UNIT) \
-  PMUCONF_WORK(NAME, LOOP, UNIT, "dec %rcx\njnz 1b", "syscall", "ud2")
+  PMUCONF_WORK(NAME, LOOP, UNIT, "dec %rcx\njnz 1b", "syscall", "ud2", "ret")
 
 PMUCONF_X86_WORK("instructions", "", "nop");
 PMUCONF_X86_WORK("branches", "", ".byte 0xeb, 0x00");  // jmp to the next instruction

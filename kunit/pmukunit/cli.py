@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 from kunit.pmukunit import guest, results, stock, tree
-from vm import kernel, module, store
+from vm import arch, kernel, module, store
 from vm import stock as stock_kernels
 from vm import tree as trees
-from vm.arch import AMD64
 from vm.errors import PmuvmError
 
 KERNELS = stock_kernels.series()
@@ -54,6 +53,7 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--event", metavar="CONFIG", default="", help="of --pmu: what it counts")
     parser.add_argument("--idle", action="store_true", help="the event does not happen by itself")
     parser.add_argument("--stock", action="store_true", help="as a module of the stock kernel")
+    parser.add_argument("--arch", metavar="|".join(arch.ARCHES), default="", help="of --stock")
     parser.add_argument(
         "--log", metavar="FILE", type=Path, help="judge the output of dmesg of a machine with --pmu"
     )
@@ -76,6 +76,8 @@ def _parameters(options: argparse.Namespace) -> list[str]:
     """Returns kernel parameters other than the filter; PmuvmError for invalid options."""
     if options.stock and options.debug:
         raise PmuvmError("--stock is the distribution's kernel, --debug another one")
+    if options.arch and arch.foreign(arch.find(options.arch)) and not options.stock:
+        raise PmuvmError(f"--arch {options.arch} needs --stock: no kernel is built for it")
     if options.image and (options.stock or options.build_only):
         raise PmuvmError("--image is a built kernel: without --stock and --build-only")
     if options.image and not options.image.is_file():
@@ -138,8 +140,10 @@ def _run(
 ) -> int:
     _clear(out)
     name, log = options.kernel, out / "console.log"
+    of = arch.find(options.arch) if options.arch else arch.AMD64
     if options.stock:
-        boot = stock.run(name, options.driver, options.suites, parameters, options.deadline, log)
+        booted = kernel.find(name, of)
+        boot = stock.run(booted, options.driver, options.suites, parameters, options.deadline, log)
     else:
         machine = guest.PLAIN
         if options.debug:
@@ -153,8 +157,8 @@ def _run(
     whole = "." not in options.filter
     verdict = results.judge(name, boot, expected, whole, scanned=options.debug)
     subject = results.Subject(
-        release=kernel.find(name).release if options.stock else results.release_of(boot.console),
-        arch=AMD64.machine,
+        release=booted.release if options.stock else results.release_of(boot.console),
+        arch=of.machine,
         driver="" if options.pmu else module.NAME,
         pmu=options.pmu,
         selected="" if options.pmu else options.filter,

@@ -19,7 +19,7 @@ RESULTS = "dmesg | sed -n '/KTAP version/,$p'"
 
 
 def run(
-    series: str,
+    stock: kernel.Kernel,
     driver: Path,
     suites: Path,
     parameters: Sequence[str],
@@ -27,13 +27,12 @@ def run(
     log: Path,
 ) -> Boot:
     """Runs the module on the PMU that @parameters (MODULE.NAME=VALUE) select."""
-    stock = kernel.find(series)
     own = store.ROOT / "driver"
     out = module.default_out(stock) if driver.resolve() == own else log.parent / "driver"
     files = (module.build(stock, driver, out), _build(stock, suites, log.parent / NAME))
     packed = image.build(
         image.Contents(
-            agent=suite.binary(),
+            agent=suite.agent(stock.arch),
             target=suite.find_target("refpmu").merged_file(),
             modules=files,
             arch=stock.arch,

@@ -22,6 +22,8 @@ from kunit.pmukunit import cli, results
         (["--pmu", "refpmu", "--event", "1", "--filter", "refpmu_*"], "without --filter"),
         (["--log", "x"], "--log needs --pmu"),
         (["--log", "/no/such", "--pmu", "x"], "--log /no/such: No such file or directory"),
+        (["--arch", "arm64"], "--arch arm64 needs --stock: no kernel is built for it"),
+        (["--arch", "vax"], "unknown ARCH 'vax'; known: amd64, arm64"),
         (["--param", "panic"], "MODULE.NAME=VALUE"),
         (["--param", "a.b=c d"], "MODULE.NAME=VALUE"),
     ],

@@ -8,6 +8,7 @@ import pytest
 
 from kunit.pmukunit import cli, results
 from vm import store
+from vm.arch import AMD64, ARCHES, Arch, foreign
 
 pytestmark = pytest.mark.guest
 
@@ -26,10 +27,10 @@ OUT = store.ROOT / "build" / "kunit-stock"
 """The module is built in this folder, once for all tests of a kernel."""
 
 
-def ran(kernel: str, pmu: str, event: str) -> tuple[int, dict[str, Any]]:
-    out = OUT / kernel
-    words = ["--kernel", kernel, "--stock", "--pmu", pmu, "--event", event, "--out", str(out)]
-    status = cli.main(words)
+def ran(kernel: str, pmu: str, event: str, of: Arch = AMD64) -> tuple[int, dict[str, Any]]:
+    out = OUT / kernel / of.name
+    words = ["--kernel", kernel, "--arch", of.name, "--stock", "--pmu", pmu, "--event", event]
+    status = cli.main([*words, "--out", str(out)])
     return status, json.loads((out / "results.json").read_text())
 
 
@@ -43,6 +44,15 @@ def test_reference_driver_passes_the_contract(kernel: str) -> None:
     assert status == results.PASSED, found
     # Only here is the driver a module.
     assert "pmu_contract.open_event_has_a_reference_to_the_module" in ids(found, "PASS")
+    assert {rule for case in found["cases"] for rule in case["rules"]} >= {"DRC-009", "DRV-004"}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", [of.name for of in ARCHES.values() if foreign(of)])
+def test_reference_driver_passes_the_contract_on_other_architectures(name: str) -> None:
+    status, found = ran("6.12", "refpmu", "0x3c", ARCHES[name])
+    assert status == results.PASSED, found
+    assert found["arch"] == ARCHES[name].machine
     assert {rule for case in found["cases"] for rule in case["rules"]} >= {"DRC-009", "DRV-004"}
 
 
