@@ -167,12 +167,13 @@ CONFORMANCE_CASE(Record, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .timing = "waits for nothing: a clock is read before and after") {
   const EventSpec spec = target().AnyEvent();
+  const std::uint64_t period = target().min_period();
   const Event event =
-      Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME, .edit = UseRawClock});
+      Open(spec, {.sample_period = period, .sample_type = PERF_SAMPLE_TIME, .edit = UseRawClock});
   Ring ring(event, 4);
   event.Enable();
   std::uint64_t last = RawClockNow();
-  target().Stimulate(spec, 50);
+  target().Stimulate(spec, 50 * period);
   const std::uint64_t end = RawClockNow();
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 50u);

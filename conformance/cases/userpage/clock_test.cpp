@@ -53,7 +53,8 @@ CONFORMANCE_CASE(UserPage, CyclesScaleToTimeSinceUpdate, .rules = {rule::RDP_006
 CONFORMANCE_CASE(UserPage, CyclesScaleToSampleTime, .rules = {rule::RDP_007},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME});
+  const std::uint64_t period = target().min_period();
+  const Event event = Open(spec, {.sample_period = period, .sample_type = PERF_SAMPLE_TIME});
   Ring ring(event, 1);
   if (!ring.page().cap_user_time_zero) SkipCase(Cap::kUserTime, "cap_user_time_zero is not set");
   EXPECT_NE(std::uint64_t{ring.page().cap_user_time}, 0u) << rule::RDP_007.text;
@@ -65,7 +66,7 @@ CONFORMANCE_CASE(UserPage, CyclesScaleToSampleTime, .rules = {rule::RDP_007},
   for (int i = 0; i < kRounds; ++i) {
     const Calibration clock(ring);
     const std::uint64_t before = now();
-    target().Stimulate(spec, 1);
+    target().Stimulate(spec, period);
     const std::uint64_t after = now();
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
