@@ -46,6 +46,8 @@ class Arch:
     """Whether more than one CPU comes up with a clock that counts instructions (`-icount`)."""
     parameters: str
     """Words for the command line of each kernel."""
+    no_pmu: str
+    """Words that keep the kernel's driver for the PMU of the CPU models in `cpu` from registering it."""
     console: str
     channel: str
     channel_port: tuple[str, ...]
@@ -84,6 +86,7 @@ def read(path: pathlib.Path) -> Arch:
         cpu=emulator["cpu"],
         icount_smp=emulator["icount_smp"],
         parameters=emulator.get("parameters", ""),
+        no_pmu=emulator.get("no_pmu", ""),
         console=serial["console"],
         channel=serial["channel"],
         channel_port=tuple(serial["channel_port"]),

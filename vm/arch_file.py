@@ -14,7 +14,7 @@ SHAPE: dict[str, dict[str, str]] = {
     "processor": {"machine": TEXT, "triple": TEXT, "kbuild": TEXT, "loader": TEXT},
     "emulator": {
         **{"program": TEXT, "package": TEXT, "machine": TEXT, "icount_smp": FLAG},
-        **{"parameters": TEXT, "cpu": ""},
+        **{"parameters": TEXT, "no_pmu": TEXT, "cpu": ""},
     },
     "emulator.cpu": {"tcg": TEXT, "tcg-multi": TEXT, "kvm": TEXT},
     "serial": {"console": TEXT, "channel": TEXT, "channel_port": WORDS},
@@ -24,7 +24,10 @@ SHAPE: dict[str, dict[str, str]] = {
 """The keys of each section, with the kinds of their values."""
 PACKAGES = {"image": TEXT, "headers": TEXT, "make": WORDS}
 """The keys of a kernel in the section `packages`."""
-OPTIONAL = {"emulator.parameters", "image.magic", "distribution.suite", "distribution.libraries"}
+OPTIONAL = {
+    *("emulator.parameters", "emulator.no_pmu", "image.magic"),
+    *("distribution.suite", "distribution.libraries"),
+}
 OPTIONAL_OF_KERNEL = {"make"}
 FORMATS = ("bzImage", "Image", "vmlinux")
 """The headers that an image may have."""

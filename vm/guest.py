@@ -50,7 +50,8 @@ CMDLINE = (
 def command_line(machine: qemu.Machine) -> str:
     """The command line of the kernel of a guest."""
     arch = machine.arch
-    words = f"{CMDLINE.format(console=arch.console)} {arch.parameters} {machine.cmdline}"
+    of_arch = arch.parameters if machine.cpu else f"{arch.parameters} {arch.no_pmu}"
+    words = f"{CMDLINE.format(console=arch.console)} {of_arch} {machine.cmdline}"
     return " ".join(words.split())
 
 

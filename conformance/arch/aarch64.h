@@ -66,7 +66,7 @@ constexpr int kIp = PERF_REG_ARM64_PC;
 constexpr int kIpOf32Bit = PERF_REG_ARM64_X15;
 constexpr int kSp = PERF_REG_ARM64_SP;
 constexpr std::uint64_t kAll = Bit(kCount) - 1;
-inline constexpr std::array kArguments = {PERF_REG_ARM64_X0, PERF_REG_ARM64_X1, PERF_REG_ARM64_X2};
+inline constexpr std::array kArguments = {PERF_REG_ARM64_X1, PERF_REG_ARM64_X2};
 inline constexpr std::array kRecorded = {
     PERF_REG_ARM64_X0,  PERF_REG_ARM64_X1,  PERF_REG_ARM64_X2,  PERF_REG_ARM64_X3,
     PERF_REG_ARM64_X4,  PERF_REG_ARM64_X5,  PERF_REG_ARM64_X6,  PERF_REG_ARM64_X7,

@@ -43,7 +43,7 @@ constexpr int kIp = PERF_REG_RISCV_PC;
 constexpr int kIpOf32Bit = PERF_REG_RISCV_PC;
 constexpr int kSp = PERF_REG_RISCV_SP;
 constexpr std::uint64_t kAll = Bit(kCount) - 1;
-inline constexpr std::array kArguments = {PERF_REG_RISCV_A0, PERF_REG_RISCV_A1, PERF_REG_RISCV_A2};
+inline constexpr std::array kArguments = {PERF_REG_RISCV_A1, PERF_REG_RISCV_A2};
 inline constexpr std::array kRecorded = {
     PERF_REG_RISCV_A0, PERF_REG_RISCV_A1, PERF_REG_RISCV_A2, PERF_REG_RISCV_A3,
     PERF_REG_RISCV_A4, PERF_REG_RISCV_A5, PERF_REG_RISCV_A6, PERF_REG_RISCV_A7,

@@ -70,8 +70,9 @@ constexpr int kSp = PERF_REG_X86_SP;
 // All registers that a 64-bit task has, so not the data segment registers.
 constexpr std::uint64_t kAll = (Bit(kCount) - 1) & ~(Bit(PERF_REG_X86_DS) | Bit(PERF_REG_X86_ES) |
                                                      Bit(PERF_REG_X86_FS) | Bit(PERF_REG_X86_GS));
-// Arguments of a system call.
-inline constexpr std::array kArguments = {PERF_REG_X86_DI, PERF_REG_X86_SI, PERF_REG_X86_DX};
+// The second and the third argument of a system call. Some kernels overwrite the first one with the
+// result.
+inline constexpr std::array kArguments = {PERF_REG_X86_SI, PERF_REG_X86_DX};
 // The registers of refpmu_regs.gpr, in its order.
 inline constexpr std::array kRecorded = {
     PERF_REG_X86_AX,  PERF_REG_X86_CX,  PERF_REG_X86_DX,  PERF_REG_X86_BX,

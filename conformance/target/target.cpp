@@ -3,6 +3,7 @@
 #include "target/target.h"
 
 #include <fnmatch.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +31,14 @@ std::string Find(const std::string& pattern) {
     if (fnmatch(pattern.c_str(), device.c_str(), 0) == 0) return device;
   }
   throw NoSuchPmu("no PMU matches '" + pattern + "' in " + kEventSource + HypervisorHint(pattern));
+}
+
+// Whether the addresses of a process have room for this number of pages.
+bool CanMap(std::size_t pages) {
+  const std::size_t size = pages * static_cast<std::size_t>(getpagesize());
+  void* const area =
+      mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return area != MAP_FAILED && munmap(area, size) == 0;
 }
 
 // Makes the worker of this process cause `n` events.
@@ -67,6 +76,10 @@ bool Target::Has(Cap cap) const {
       return access(kFaultTracepoint, F_OK) == 0;
     case Cap::kHugePages:
       return access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0;
+    case Cap::kBreakpoints:
+      return access((std::string(kEventSource) + "/breakpoint").c_str(), F_OK) == 0;
+    case Cap::kWideAddresses:
+      return CanMap((std::size_t{1} << 32) + 16);
     case Cap::kCpus2:
       return Cpus().size() >= 2;
     // The case itself needs another CPU than the one where only the worker may run.

@@ -66,6 +66,8 @@ enum class Cap {
   kUserTime,       // user_time: the control page describes how user space reads the perf clock
   kFaultTrace,     // fault_trace: a tracepoint reports page faults in kernel mode
   kHugePages,      // huge_pages: the kernel backs memory of a process with huge pages
+  kBreakpoints,    // breakpoints: the kernel has breakpoint events
+  kWideAddresses,  // wide_addresses: a process can map 2^32 pages and more
   kLongPeriods,    // long_periods: a period can exceed the range of a counter (60 bits)
   kCompat,         // compat: the kernel supports 32-bit programs on a 64-bit machine
   kAddresses,      // addresses: samples report data addresses, also of events that are not precise

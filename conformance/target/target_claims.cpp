@@ -64,6 +64,8 @@ constexpr std::array<std::pair<Cap, std::string_view>, 53> kCapNames = {{
     {Cap::kUserTime, "user_time"},
     {Cap::kFaultTrace, "fault_trace"},
     {Cap::kHugePages, "huge_pages"},
+    {Cap::kBreakpoints, "breakpoints"},
+    {Cap::kWideAddresses, "wide_addresses"},
 }};
 
 }  // namespace
@@ -213,6 +215,8 @@ bool Target::Claims(Cap cap) const {
     case Cap::kUserTime:
     case Cap::kFaultTrace:
     case Cap::kHugePages:
+    case Cap::kBreakpoints:
+    case Cap::kWideAddresses:
     case Cap::kVectors:
     case Cap::kExactIp:
     case Cap::kTextPoke:

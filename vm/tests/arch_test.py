@@ -36,7 +36,11 @@ def test_each_stock_kernel_has_packages_for_an_architecture() -> None:
         ("icount_smp = false", "icount_smp = 0", "emulator.icount_smp is 0, not true or false$"),
         ('channel_port = ["-serial", ', "channel_port = [1, ", "channel_port is .*, not a list of"),
         ('kvm         = "max,pmu=off"', "", "no key emulator.cpu.kvm$"),
-        ('"bzImage"\n', '"uImage"\n', "unknown image.format 'uImage'; known: bzImage, Image, vmlinux$"),
+        (
+            '"bzImage"\n',
+            '"uImage"\n',
+            "unknown image.format 'uImage'; known: bzImage, Image, vmlinux$",
+        ),
         ('"bzImage"\n', '"Image"\n', "no key image.magic, which format 'Image' needs$"),
         ('headers = "linux-headers-cloud-amd64"', "", r"no key packages.6\.1.headers$"),
         ('[packages."6.1"]', '[packages."6.1"]\nmake = "CC=gcc"', "make is 'CC=gcc', not a list"),

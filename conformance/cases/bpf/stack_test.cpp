@@ -23,7 +23,7 @@ CONFORMANCE_CASE(BpfStack, SkipOmitsNewestFrames, .rules = {rule::BPF_030},
     bpf->bss->flags = skip;
     target().Stimulate(spec, kPeriod, {.privilege = Privilege::kKernel});
     const auto whole = static_cast<std::uint64_t>(bpf->bss->whole_size) / 8;
-    ASSERT_GT(whole, skip);
+    ASSERT_GE(whole, 2u);
     ASSERT_LT(whole, kEntries) << "the stack has more entries than kEntries";
     EXPECT_EQ(bpf->bss->part_result, static_cast<std::int64_t>(8 * (whole - skip)))
         << rule::BPF_030.text;

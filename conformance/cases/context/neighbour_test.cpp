@@ -92,7 +92,7 @@ CONFORMANCE_CASE(Context, TaskEventsRotateOnFreeCounters, .rules = {rule::CTX_01
 alignas(8) volatile std::uint64_t watched = 0;
 
 CONFORMANCE_CASE(Context, OvercommittedPmuLeavesOthersAlone, .rules = {rule::CTX_011},
-                 .needs = {Cap::kStimulus, Cap::kAnyTask},
+                 .needs = {Cap::kStimulus, Cap::kAnyTask, Cap::kBreakpoints},
                  .timing =
                      "waits until each event had its turns, at most 5 s; a turn takes a rotation "
                      "interval of 1 ms") {

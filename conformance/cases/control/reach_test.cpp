@@ -176,7 +176,8 @@ SysResult TryModify(const Event& event, const perf_event_attr& attr) {
   return event.TryIoctl(PERF_EVENT_IOC_MODIFY_ATTRIBUTES, reinterpret_cast<unsigned long>(&attr));
 }
 
-CONFORMANCE_CASE(Control, BreakpointMovesAtOnceAlsoInChildren, .rules = {rule::CTL_022}) {
+CONFORMANCE_CASE(Control, BreakpointMovesAtOnceAlsoInChildren, .rules = {rule::CTL_022},
+                 .needs = {Cap::kBreakpoints}) {
   const Event event = Open(CountStores(watched[0], {.inherit = true}));
   event.Enable();
   WriteEach(5, 70);

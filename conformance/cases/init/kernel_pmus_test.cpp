@@ -153,7 +153,8 @@ CONFORMANCE_CASE(Init, UserProbesCountWithoutTheKernel, .rules = {rule::INI_018}
 
 alignas(64) volatile std::uint64_t watched[16] = {};
 
-CONFORMANCE_CASE(Init, MalformedBreakpointsAreRefused, .rules = {rule::INI_019}) {
+CONFORMANCE_CASE(Init, MalformedBreakpointsAreRefused, .rules = {rule::INI_019},
+                 .needs = {Cap::kBreakpoints}) {
   for (const std::uint64_t length : {0, 9, 257}) {
     EXPECT_THAT(TryOpen(Breakpoint(watched, length), getpid()), FailsWith(EINVAL))
         << rule::INI_019.text;
@@ -170,7 +171,7 @@ CONFORMANCE_CASE(Init, MalformedBreakpointsAreRefused, .rules = {rule::INI_019})
 }
 
 CONFORMANCE_CASE(Init, UnalignedBreakpointIsRefused, .rules = {rule::INI_019},
-                 .needs = {Cap::kWholeWords}) {
+                 .needs = {Cap::kBreakpoints, Cap::kWholeWords}) {
   const auto* const bytes = reinterpret_cast<const volatile char*>(watched);
   for (const std::uint64_t length : {1, 2, 4, 8}) {
     for (std::uint64_t at = 0; at < 8; ++at) {
@@ -185,7 +186,8 @@ CONFORMANCE_CASE(Init, UnalignedBreakpointIsRefused, .rules = {rule::INI_019},
   }
 }
 
-CONFORMANCE_CASE(Init, BreakpointBeyondRegistersIsRefused, .rules = {rule::INI_019}) {
+CONFORMANCE_CASE(Init, BreakpointBeyondRegistersIsRefused, .rules = {rule::INI_019},
+                 .needs = {Cap::kBreakpoints}) {
   std::vector<Event> events;
   OpenResult last;
   while (events.size() < 16) {
@@ -206,7 +208,8 @@ CONFORMANCE_CASE(Init, BreakpointBeyondRegistersIsRefused, .rules = {rule::INI_0
   EXPECT_THAT(TryOpen(Breakpoint(&watched[15], 8), getpid()), Succeeds()) << rule::INI_019.text;
 }
 
-CONFORMANCE_CASE(Init, KernelBreakpointNeedsPrivilege, .rules = {rule::INI_019}) {
+CONFORMANCE_CASE(Init, KernelBreakpointNeedsPrivilege, .rules = {rule::INI_019},
+                 .needs = {Cap::kBreakpoints}) {
   // An address in the kernel's direct map. Any kernel address would do.
   const auto* const kernel = reinterpret_cast<const volatile void*>(0xffff'8880'0000'1000);
   perf_event_attr attr = Breakpoint(kernel, 8);

@@ -215,7 +215,8 @@ CONFORMANCE_CASE(Multiplex, FarMoreEventsThanCountersAllGetATurn,
 }
 
 CONFORMANCE_CASE(Multiplex, OtherPmusRunThroughTheRotation, .rules = {rule::MUX_019},
-                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kTasks, Cap::kAnyTask},
+                 .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kTasks, Cap::kAnyTask,
+                           Cap::kBreakpoints},
                  .timing = kOneTurnAMillisecond) {
   const MuxInterval interval(1);
   static volatile std::uint64_t watched;

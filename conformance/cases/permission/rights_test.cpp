@@ -90,8 +90,10 @@ CONFORMANCE_CASE(Permission, ParanoidAboveTwoAppliesToAllEvents, .rules = {rule:
         << rule::PRM_005.text;
     EXPECT_EQ(UnprivilegedErrno(Tracepoint("sched/sched_switch"), own), error)
         << rule::PRM_005.text;
-    EXPECT_EQ(RunUnprivileged([&] { return TryOpen(breakpoint, getpid()).error; }), error)
-        << rule::PRM_005.text;
+    if (target().Has(Cap::kBreakpoints)) {
+      EXPECT_EQ(RunUnprivileged([&] { return TryOpen(breakpoint, getpid()).error; }), error)
+          << rule::PRM_005.text;
+    }
     EXPECT_EQ(UnprivilegedErrno(Software(PERF_COUNT_SW_DUMMY), own, {CAP_PERFMON}), error)
         << rule::PRM_005.text;
     EXPECT_EQ(UnprivilegedErrno({.pid = -1, .cpu = target().Cpu(0)}), EACCES) << rule::PRM_005.text;

@@ -60,10 +60,8 @@ std::uint64_t Reg(const std::vector<std::uint64_t>& values, std::uint64_t mask, 
 // Checks that the registers have the arguments of the ioctl(2) that generates the pulse.
 void ExpectCallOf(const refpmu_pulse& pulse, const std::vector<std::uint64_t>& regs,
                   const Rule& rule) {
-  EXPECT_EQ(Reg(regs, kAll, reg::kArguments[0]), static_cast<std::uint64_t>(port().fd()))
-      << rule.text;
-  EXPECT_EQ(Reg(regs, kAll, reg::kArguments[1]), std::uint64_t{REFPMU_IOC_PULSE}) << rule.text;
-  EXPECT_EQ(Reg(regs, kAll, reg::kArguments[2]), reinterpret_cast<std::uint64_t>(&pulse))
+  EXPECT_EQ(Reg(regs, kAll, reg::kArguments[0]), std::uint64_t{REFPMU_IOC_PULSE}) << rule.text;
+  EXPECT_EQ(Reg(regs, kAll, reg::kArguments[1]), reinterpret_cast<std::uint64_t>(&pulse))
       << rule.text;
   // The pulse is on the stack, above the frame of the system call.
   const auto pulse_at = reinterpret_cast<std::uint64_t>(&pulse);

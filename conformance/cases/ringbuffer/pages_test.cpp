@@ -76,7 +76,7 @@ CONFORMANCE_CASE(RingBuffer, RedirectedEventCannotBeMapped, .rules = {rule::RB_0
 }
 
 CONFORMANCE_CASE(RingBuffer, LengthBeyond31BitsIsRefused, .rules = {rule::RB_029},
-                 .needs = {Cap::kSampling}) {
+                 .needs = {Cap::kSampling, Cap::kWideAddresses}) {
   constexpr std::size_t kPages = std::size_t{1} << 31;
   const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
   const auto invalid = static_cast<int>(ValueOnThisKernel(rule::RB_029, "invalid"));
@@ -90,7 +90,7 @@ CONFORMANCE_CASE(RingBuffer, LengthBeyond31BitsIsRefused, .rules = {rule::RB_029
 
 // Linux 6.12 cuts this number to 32 bits, and maps a buffer without data pages.
 CONFORMANCE_CASE(RingBuffer, LengthIsNotCutTo32Bits, .rules = {rule::RB_029},
-                 .needs = {Cap::kSampling}, .kernels = ">=6.15") {
+                 .needs = {Cap::kSampling, Cap::kWideAddresses}, .kernels = ">=6.15") {
   const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
   EXPECT_THAT(Ring::TryMap(event, std::size_t{1} << 32), FailsWith(ENOMEM)) << rule::RB_029.text;
   EXPECT_THAT(Ring::TryMap(event, 1), Succeeds()) << rule::RB_029.text;

@@ -219,7 +219,7 @@ volatile std::uint64_t watched = 0;
 
 // The child exists before the change, with an event of its own.
 CONFORMANCE_CASE(Signal, ModifiedDataIsInTheNextSigtrap, .rules = {rule::SIG_024},
-                 .needs = {Cap::kTasks}) {
+                 .needs = {Cap::kTasks, Cap::kBreakpoints}) {
   CatchTraps();
   const Event event = Open(
       CountStores(watched, {.sample_period = 1, .inherit = true, .sigtrap = true, .sig_data = 11}));
