@@ -133,3 +133,11 @@ def test_the_console_is_saved_even_when_the_guest_is_lost(
             vm.boot(30)
             vm.case("A.Oopses", 1)
     assert "Oops: 0002" in (tmp_path / "log").read_text("utf-8")
+
+
+def test_guest_without_a_cpu_model_has_no_pmu_of_the_processor(machine: qemu.Machine) -> None:
+    of = dataclasses.replace(machine.arch, parameters="always", no_pmu="blacklist=driver")
+    plain = dataclasses.replace(machine, arch=of, cpu=None, cmdline="own")
+    assert guest.command_line(plain).endswith(" always blacklist=driver own")
+    with_pmu = dataclasses.replace(plain, cpu="model")
+    assert guest.command_line(with_pmu).endswith(" always own")
