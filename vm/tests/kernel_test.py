@@ -357,29 +357,20 @@ def test_file_without_kernel_header_is_refused(
         kernel.find(str(tmp_path / "file"))
 
 
-def test_an_arm64_image_states_its_release_in_its_banner(
-    cache: pathlib.Path, tmp_path: pathlib.Path
+@pytest.mark.parametrize(
+    "kind, header", [("Image", bytes(0x38) + b"ARM\x64"), ("vmlinux", b"\x7fELF")]
+)
+def test_an_image_without_a_field_for_it_states_its_release_in_its_banner(
+    cache: pathlib.Path, tmp_path: pathlib.Path, kind: str, header: bytes
 ) -> None:
-    header = bytes(0x38) + b"ARM\x64" + bytes(64)
-    (tmp_path / "Image").write_bytes(header + b"Linux version 6.19.0-mine (a@b) #1\0")
-    assert kernel.find(str(tmp_path / "Image"), arches.ARM64).release == "6.19.0-mine"
-    for content in (b"", bytes(4096), header):
-        (tmp_path / "Image").write_bytes(content)
+    of = dataclasses.replace(arches.ARM64, image_format=kind)
+    banner = b"Linux version 6.19.0-mine (a@b) #1\0"
+    (tmp_path / "file").write_bytes(header + bytes(64) + banner)
+    assert kernel.find(str(tmp_path / "file"), of).release == "6.19.0-mine"
+    for content in (b"", bytes(4096) + banner, header + bytes(64)):
+        (tmp_path / "file").write_bytes(content)
         with pytest.raises(PmuvmError, match="is not an arm64 kernel image"):
-            kernel.find(str(tmp_path / "Image"), arches.ARM64)
-
-
-def test_a_vmlinux_states_its_release_in_its_banner(
-    cache: pathlib.Path, tmp_path: pathlib.Path
-) -> None:
-    of = dataclasses.replace(arches.ARM64, image_format="vmlinux")
-    header = b"\x7fELF" + bytes(64)
-    (tmp_path / "vmlinux").write_bytes(header + b"Linux version 6.19.0-mine (a@b) #1\0")
-    assert kernel.find(str(tmp_path / "vmlinux"), of).release == "6.19.0-mine"
-    for content in (b"", bytes(0x38) + b"ARM\x64Linux version 6.19.0-mine (a@b) #1\0", header):
-        (tmp_path / "vmlinux").write_bytes(content)
-        with pytest.raises(PmuvmError, match="is not an arm64 kernel image"):
-            kernel.find(str(tmp_path / "vmlinux"), of)
+            kernel.find(str(tmp_path / "file"), of)
 
 
 def test_kernel_without_packages_for_an_architecture_is_refused(cache: pathlib.Path) -> None:
