@@ -10,7 +10,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 53> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 55> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kPort, "port"},
     {Cap::kCounters, "counters"},
