@@ -48,6 +48,8 @@ class Arch:
     """Words for the command line of each kernel."""
     no_pmu: str
     """Words that keep the kernel's driver for the PMU of the CPU models in `cpu` from registering it."""
+    slowness: float
+    """The factor for the deadlines of cases and of the boot."""
     console: str
     channel: str
     channel_port: tuple[str, ...]
@@ -87,6 +89,7 @@ def read(path: pathlib.Path) -> Arch:
         icount_smp=emulator["icount_smp"],
         parameters=emulator.get("parameters", ""),
         no_pmu=emulator.get("no_pmu", ""),
+        slowness=float(emulator.get("slowness", 1)),
         console=serial["console"],
         channel=serial["channel"],
         channel_port=tuple(serial["channel_port"]),

@@ -10,11 +10,12 @@ from typing import Any
 from .errors import PmuvmError
 
 TEXT, WORDS, FLAG = "a string", "a list of strings", "true or false"
+FACTOR = "a number of 1 or more"
 SHAPE: dict[str, dict[str, str]] = {
     "processor": {"machine": TEXT, "triple": TEXT, "kbuild": TEXT, "loader": TEXT},
     "emulator": {
         **{"program": TEXT, "package": TEXT, "machine": TEXT, "icount_smp": FLAG},
-        **{"parameters": TEXT, "no_pmu": TEXT, "cpu": ""},
+        **{"parameters": TEXT, "no_pmu": TEXT, "slowness": FACTOR, "cpu": ""},
     },
     "emulator.cpu": {"tcg": TEXT, "tcg-multi": TEXT, "kvm": TEXT},
     "serial": {"console": TEXT, "channel": TEXT, "channel_port": WORDS},
@@ -25,8 +26,8 @@ SHAPE: dict[str, dict[str, str]] = {
 PACKAGES = {"image": TEXT, "headers": TEXT, "make": WORDS}
 """The keys of a kernel in the section `packages`."""
 OPTIONAL = {
-    *("emulator.parameters", "emulator.no_pmu", "image.magic"),
-    *("distribution.suite", "distribution.libraries"),
+    *("emulator.parameters", "emulator.no_pmu", "emulator.slowness"),
+    *("image.magic", "distribution.suite", "distribution.libraries"),
 }
 OPTIONAL_OF_KERNEL = {"make"}
 FORMATS = ("bzImage", "Image", "vmlinux")
@@ -94,4 +95,6 @@ def _section(
 def _is(value: Any, kind: str) -> bool:
     if kind == WORDS:
         return isinstance(value, list) and all(isinstance(word, str) for word in value)
+    if kind == FACTOR:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 1
     return isinstance(value, bool if kind == FLAG else str)

@@ -296,8 +296,8 @@ def _plan(
     boot_s: float,
 ) -> session.Plan:
     needs = found.needs
-    slowness = target.slowness * needs.slowness
-    boot_s *= needs.slowness
+    slowness = target.slowness * needs.slowness * found.arch.slowness
+    boot_s *= needs.slowness * found.arch.slowness
     return session.Plan(ready, loaded, target.parameters, slowness, boot_s, needs.debug)
 
 

@@ -34,6 +34,11 @@ def test_each_stock_kernel_has_packages_for_an_architecture() -> None:
         ('machine = "x86_64"', "machine = 3", "processor.machine is 3, not a string$"),
         ('machine = "x86_64"', 'machin = "x"', "unknown key processor.machin; known: machine, "),
         ("icount_smp = false", "icount_smp = 0", "emulator.icount_smp is 0, not true or false$"),
+        (
+            "icount_smp = false",
+            "icount_smp = false\nslowness = 0.5",
+            "emulator.slowness is 0.5, not a number of 1 or more$",
+        ),
         ('channel_port = ["-serial", ', "channel_port = [1, ", "channel_port is .*, not a list of"),
         ('kvm         = "max,pmu=off"', "", "no key emulator.cpu.kvm$"),
         (

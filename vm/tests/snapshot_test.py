@@ -209,6 +209,8 @@ def test_debug_kernels_and_foreign_machines_boot(
         runs.plan_from_snapshot(counted, stock, None, boot=False),
     ):
         assert plan.machine.state is None
+    slow = dataclasses.replace(stock, arch=dataclasses.replace(arch.ARM64, slowness=3.0))
+    assert runs.plan_from_snapshot(target, slow, None, boot=False).slowness == 3.0
 
 
 def test_refused_module_does_not_invalidate_the_snapshot(

@@ -87,13 +87,15 @@ int UnprivilegedProbeErrno(perf_event_attr attr, std::initializer_list<int> capa
 constexpr const char* kOpenFunction = "vfs_open";
 
 CONFORMANCE_CASE(Init, KernelProbesCountCallsAndReturns, .rules = {rule::INI_018}) {
-  const Event calls = Open(Probe("kprobe", kOpenFunction, 0, false), getpid());
-  const Event returns = Open(Probe("kprobe", kOpenFunction, 0, true), getpid());
-  calls.Enable();
-  returns.Enable();
+  const OpenResult calls = TryOpen(Probe("kprobe", kOpenFunction, 0, false), getpid());
+  const OpenResult returns = TryOpen(Probe("kprobe", kOpenFunction, 0, true), getpid());
+  ASSERT_THAT(calls, Succeeds()) << rule::INI_018.text;
+  ASSERT_THAT(returns, Succeeds()) << rule::INI_018.text;
+  calls.event.Enable();
+  returns.event.Enable();
   for (int i = 0; i < 7; ++i) const Fd file(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
-  EXPECT_EQ(calls.Read().value, 7u) << rule::INI_018.text;
-  EXPECT_EQ(returns.Read().value, 7u) << rule::INI_018.text;
+  EXPECT_EQ(calls.event.Read().value, 7u) << rule::INI_018.text;
+  EXPECT_EQ(returns.event.Read().value, 7u) << rule::INI_018.text;
 }
 
 CONFORMANCE_CASE(Init, KernelProbeNeedsFunctionAndPrivilege, .rules = {rule::INI_018}) {
