@@ -5,12 +5,13 @@
 #include <cstring>
 
 #include "harness/case.h"
+#include "perf/ring.h"
 #include "rules/ABI.h"
 
 namespace pmuconf {
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const std::size_t kPage = PageSize();
 
 // A buffer of two pages with an attr at its start and zeros behind it. The caller chooses the value
 // of the size field.

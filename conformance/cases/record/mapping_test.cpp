@@ -8,11 +8,12 @@
 #include <cstdlib>
 
 #include "cases/record/side_band.h"
+#include "perf/ring.h"
 
 namespace pmuconf {
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const std::size_t kPage = PageSize();
 constexpr std::size_t kName = 32;   // offset of the name in MMAP
 constexpr std::size_t kName2 = 64;  // offset of the name in MMAP2
 

@@ -12,6 +12,7 @@
 #include "cases/common.h"
 #include "cases/precise/precise.h"
 #include "cases/record/kernel_symbol.h"
+#include "perf/ring.h"
 #include "rules/REC.h"
 #include "system/cgroup.h"
 #include "system/sysctl.h"
@@ -19,7 +20,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+const std::uint64_t kPage = PageSize();
 constexpr std::uint64_t kHugePage = 2 << 20;
 
 // An event with period 1 and its ring buffer. Each sample has a call chain, so that none waits in

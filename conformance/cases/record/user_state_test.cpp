@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kIp = 0x401234;
 constexpr std::uint64_t kKernelIp = 0xffff'ffff'8123'4567;
-constexpr std::uint64_t kPage = 4096;
+const std::uint64_t kPage = PageSize();
 
 using reg::Bit;
 using reg::kAll;

@@ -11,7 +11,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const std::size_t kPage = PageSize();
 
 CONFORMANCE_CASE(RingBuffer, SizeIsAPowerOfTwoAndOnePage, .rules = {rule::RB_001},
                  .needs = {Cap::kSampling}) {

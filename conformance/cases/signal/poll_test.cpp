@@ -20,7 +20,7 @@ short Poll(const Event& event) {
   return what.revents;
 }
 
-constexpr std::size_t kPage = 4096;
+const std::size_t kPage = PageSize();
 
 CONFORMANCE_CASE(Poll, WakesEveryWakeupEventsSamples, .rules = {rule::SIG_006, rule::SIG_011},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
