@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 
+#include "arch/arch.h"
 #include "oracle/open_driver.h"
 #include "system/context.h"
 #include "system/sysctl.h"
@@ -52,25 +52,16 @@ void AddClaims(OpenPmu& pmu) {
 }  // namespace
 
 OpenSystem LocalSystem() {
-  struct Registers {
-    std::uint64_t known = ~0ull;
-    std::uint64_t extended = 0;
-  };
-  static const std::map<std::string, Registers> kRegisters = {
-      {"x86_64", {0xffff'ffff'00ff'0fff, 0xffff'ffff'0000'0000}},
-      {"aarch64", {0x1'ffff'ffff, 0}},
-      {"riscv64", {0xffff'ffff, 0}},
-  };
   utsname names = {};
   uname(&names);
-  const auto registers = kRegisters.find(names.machine);
   OpenSystem system;
   system.release = names.release;
   system.page_size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  if (registers != kRegisters.end()) {
-    system.known_registers = registers->second.known;
-    system.extended_registers = registers->second.extended;
+  if (reg::HasVectors()) {
+    for (int number = reg::kVector; number < reg::kVectorEnd; ++number)
+      system.extended_registers |= reg::Bit(number);
   }
+  system.known_registers = reg::kAll | system.extended_registers;
   system.max_sample_rate = std::stoull(Sysctl::Get("kernel/perf_event_max_sample_rate"));
   system.max_stack = std::stoi(Sysctl::Get("kernel/perf_event_max_stack"));
   system.paranoid = std::stoi(Sysctl::Get("kernel/perf_event_paranoid"));
