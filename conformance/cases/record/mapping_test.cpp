@@ -43,7 +43,7 @@ class TempFile {
 class Mapped {
  public:
   Mapped(const TempFile& file, int protection, int flags = MAP_PRIVATE)
-      : base_(mmap(nullptr, 2 * kPage, protection, flags, file.fd(), kPage)) {
+      : base_(mmap(nullptr, 2 * kPage, protection, flags, file.fd(), static_cast<off_t>(kPage))) {
     if (base_ == MAP_FAILED) throw BrokenErrno("mmap of " + file.path(), errno);
   }
   Mapped(const Mapped&) = delete;
