@@ -104,9 +104,10 @@ std::string TargetForPmu(const std::string& pmu) {
     const Target target = Parse(SourceOf(file));
     if (fnmatch(target.match().c_str(), pmu.c_str(), 0) != 0) continue;
     if (file.name == pmu) return pmu;
-    // A name like "cpu" belongs to different processors, so a target with a port matches only if
-    // that port exists.
-    if (target.port_path().empty() || std::filesystem::exists(target.port_path())) {
+    // A name like "cpu" belongs to different processors. So a target with a port matches only if
+    // that port exists, and another one only by a pattern.
+    const std::string& port = target.port_path();
+    if (port.empty() ? target.match() != pmu : std::filesystem::exists(port)) {
       fit.emplace(file.name);
     }
   }

@@ -205,7 +205,7 @@ TEST(Choose, FindsBuiltInTargetForPmu) {
   EXPECT_EQ(TargetForPmu("refpmu"), "refpmu");  // although other targets match it too
   EXPECT_EQ(TargetForPmu("refpmu_trace"), "refpmu_trace");
   EXPECT_EQ(TargetForPmu("nosuch"), "");
-  EXPECT_EQ(TargetForPmu("cpu"), "") << "intel and amd are called so, and have a port";
+  EXPECT_EQ(TargetForPmu("cpu"), "") << "intel, amd and riscv_sbi are called so";
   EXPECT_EQ(LoadTarget("refpmu_trace").kind(), "trace");
   EXPECT_EQ(LoadTarget("refpmu_little").width(), 40u);  // its bases are built in, too
   EXPECT_THROW(LoadTarget("nosuch"), ConfigError);

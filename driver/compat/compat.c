@@ -61,7 +61,7 @@ static int find(const char *name, unsigned long *function)
 	int err = register_kprobe(&probe);
 
 #if defined(CONFIG_RISCV) && defined(CONFIG_DYNAMIC_FTRACE)
-	/* A function begins with a site of ftrace, which can have no kprobe on this architecture. */
+	/* ftrace patches the first instruction, which then can have no kprobe. */
 	if (err == -EINVAL) {
 		probe = (struct kprobe){ .symbol_name = name, .offset = MCOUNT_INSN_SIZE };
 		err = register_kprobe(&probe);
