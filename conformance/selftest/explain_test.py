@@ -112,10 +112,14 @@ def test_rule_of_kunit_has_its_tests_and_its_profiles(evidence: str) -> None:
 
 def test_rule_with_a_finding_has_its_link_and_waiver(evidence: str) -> None:
     facts = facts_of("RDP-007", evidence)
-    anchor = "docs/findings.md#cap_user_time_zero-is-set-for-an-event-with-use_clockid"
-    assert [finding["link"] for finding in facts["findings"]] == [anchor]
+    title = "cap_user_time_zero-is-set-for-an-event-with-use_clockid"
+    assert [finding["link"] for finding in facts["findings"]] == [
+        f"docs/findings.md#{title}",
+        f"docs/findings.md#riscv64-{title}",
+    ]
     assert [(waiver["id"], waiver["case"]) for waiver in facts["waivers"]] == [
-        ("ARM64-1", "UserPage.ClockidEventHasNoTimeZero")
+        ("ARM64-1", "UserPage.ClockidEventHasNoTimeZero"),
+        ("RISCV-1", "UserPage.ClockidEventHasNoTimeZero"),
     ]
 
 
