@@ -13,10 +13,8 @@
 #ifdef MODULE
 
 #include <linux/ftrace.h>
+#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
-#ifdef CONFIG_X86
-#include <asm/ibt.h>
-#endif
 
 static int (*overflow)(struct perf_event *event, struct perf_sample_data *data,
 		       struct pt_regs *regs);
@@ -37,21 +35,20 @@ static const struct {
 };
 
 /*
- * If a function begins with a landing pad for indirect branches (ENDBR), the kprobe address is
- * behind it. An indirect call must go to the landing pad itself.
+ * The address to call for a function with a kprobe at @addr. The kprobe may be behind the beginning
+ * of the function: a landing pad for indirect branches or the code that sets up the register for
+ * data. An indirect call must go to the beginning. The kernel prints the offset: "name+0x4/0x1a0".
  */
 static unsigned long function_entry(unsigned long addr)
 {
-#ifdef CONFIG_X86
-	const u32 before = *(u32 *)(addr - ENDBR_INSN_SIZE);
+	char text[KSYM_SYMBOL_LEN];
+	unsigned long distance;
+	const char *plus;
 
-#ifdef REFPMU_HAVE_INLINE_IS_ENDBR
-	if (__is_endbr(before))
-#else
-	if (is_endbr(before))
-#endif
-		return addr - ENDBR_INSN_SIZE;
-#endif
+	sprint_symbol(text, addr);
+	plus = strrchr(text, '+');
+	if (plus && sscanf(plus, "+0x%lx/", &distance) == 1)
+		return addr - distance;
 	return addr;
 }
 
@@ -71,7 +68,7 @@ static int find(const char *name, unsigned long *function)
 		pr_err("refpmu: no way to %s: %d\n", name, err);
 		return err;
 	}
-	*function = function_entry((unsigned long)probe.addr - probe.offset);
+	*function = function_entry((unsigned long)probe.addr);
 	unregister_kprobe(&probe);
 	return 0;
 }
