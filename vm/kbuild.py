@@ -46,6 +46,7 @@ def external(
         f"M={folder.resolve()}",
         f"ARCH={kernel.arch.kbuild}",
         *([f"CROSS_COMPILE={kernel.arch.compiler}"] if arch.foreign(kernel.arch) else []),
+        *kernel.make,
     ]
     with store.locked(kernel.lock) if kernel.lock else contextlib.nullcontext():
         return make([*place, *words], timeout_s, what)

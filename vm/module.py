@@ -173,7 +173,6 @@ def make(kernel: Kernel, copy: pathlib.Path, *flags: str) -> str:
         f"CONFIG_{NAME.upper()}_MSR=",
         # Debug information would be most of the written and transferred bytes.
         f"KCFLAGS=-g0 {kernel.cflags}".rstrip(),
-        *kernel.make,
         *flags,
         "modules",
     ]

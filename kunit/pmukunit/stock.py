@@ -82,7 +82,7 @@ def _build(stock: kernel.Kernel, suites: Path, copy: Path) -> Path:
             if not (copy / name).is_file() or not filecmp.cmp(path, copy / name, shallow=False):
                 shutil.copyfile(path, copy / name)
     # Nothing here needs the module's BTF, and generating it needs pahole.
-    words = ["W=1", "CONFIG_DEBUG_INFO_BTF_MODULES=", *stock.make, "modules"]
+    words = ["W=1", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules"]
     done = kbuild.external(stock, copy, words, BUILD_DEADLINE_S, f"the build of {NAME}.ko")
     if done.returncode != 0 or not product.is_file():
         details = "\n".join(done.stdout.splitlines()[-module.LOG_LINES :])
