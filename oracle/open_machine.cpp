@@ -57,10 +57,7 @@ OpenSystem LocalSystem() {
   OpenSystem system;
   system.release = names.release;
   system.page_size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  if (reg::HasVectors()) {
-    for (int number = reg::kVector; number < reg::kVectorEnd; ++number)
-      system.extended_registers |= reg::Bit(number);
-  }
+  system.extended_registers = reg::ExtendedRegisters();
   system.known_registers = reg::kAll | system.extended_registers;
   system.max_sample_rate = std::stoull(Sysctl::Get("kernel/perf_event_max_sample_rate"));
   system.max_stack = std::stoi(Sysctl::Get("kernel/perf_event_max_stack"));

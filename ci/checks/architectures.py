@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vm.arch import ARCHES
 
-ROOTS = ("cmake", "conformance", "driver", "kunit", "vm")
+ROOTS = ("cmake", "conformance", "driver", "kunit", "oracle", "vm")
 """The folders that are checked."""
 OWN = ("vm/arch.py", "vm/arches/*", "vm/tcg/x86.*", "driver/swinc/*")
 """The files of architectures: the table, the decoder of instructions, a module for the PMU of one architecture."""

@@ -87,6 +87,8 @@ int SetWorkRegisters(pid_t pid, const char* start, std::uint64_t rounds, std::ui
 
 namespace pmuconf::reg {
 
-bool HasVectors() { return (getauxval(AT_HWCAP) & HWCAP_SVE) != 0; }
+std::uint64_t ExtendedRegisters() {
+  return (getauxval(AT_HWCAP) & HWCAP_SVE) != 0 ? Bit(PERF_REG_ARM64_VG) : 0;
+}
 
 }  // namespace pmuconf::reg

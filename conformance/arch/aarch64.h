@@ -73,8 +73,6 @@ inline constexpr std::array kRecorded = {
     PERF_REG_ARM64_X8,  PERF_REG_ARM64_X9,  PERF_REG_ARM64_X10, PERF_REG_ARM64_X11,
     PERF_REG_ARM64_X12, PERF_REG_ARM64_X13, PERF_REG_ARM64_X14, PERF_REG_ARM64_X15};
 constexpr int kUnrecorded = PERF_REG_ARM64_SP;
-constexpr int kVector = PERF_REG_ARM64_VG;
-constexpr int kVectorEnd = PERF_REG_ARM64_EXTENDED_MAX;
 
 }  // namespace pmuconf::reg
 

@@ -39,8 +39,8 @@ int SetWorkRegisters(pid_t pid, const char* start, std::uint64_t rounds, std::ui
 
 namespace pmuconf::reg {
 
-// Returns whether this processor has the registers from kVector on.
-bool HasVectors();
+// Returns the registers that a sample can have besides kAll if the PMU and the processor have them.
+std::uint64_t ExtendedRegisters();
 
 }  // namespace pmuconf::reg
 

@@ -75,6 +75,6 @@ int SetWorkRegisters(pid_t pid, const char* start, std::uint64_t rounds, std::ui
 
 namespace pmuconf::reg {
 
-bool HasVectors() { return false; }
+std::uint64_t ExtendedRegisters() { return 0; }
 
 }  // namespace pmuconf::reg

@@ -50,8 +50,6 @@ inline constexpr std::array kRecorded = {
     PERF_REG_RISCV_S2, PERF_REG_RISCV_S3, PERF_REG_RISCV_S4, PERF_REG_RISCV_S5,
     PERF_REG_RISCV_S6, PERF_REG_RISCV_S7, PERF_REG_RISCV_S8, PERF_REG_RISCV_S9};
 constexpr int kUnrecorded = PERF_REG_RISCV_SP;
-constexpr int kVector = PERF_REG_RISCV_MAX;
-constexpr int kVectorEnd = PERF_REG_RISCV_MAX;
 
 }  // namespace pmuconf::reg
 

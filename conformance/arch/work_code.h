@@ -4,8 +4,10 @@
 #define PMUCONF_ARCH_WORK_CODE_H_
 
 // Each piece of code: a loop, 64 units in straight line, and the call that stops the worker.
-// `AGAIN` decrements the number of rounds and jumps back to label 1 unless it is zero. `STOP` is
-// the system call, `TRAP` an undefined instruction, `RETURN` the return from a function.
+// `AGAIN` decrements the number of rounds and jumps back to label 1 unless it is zero. A round of
+// the loop of instructions has two, and each other loop has one branch more than `LOOP`. Neither
+// `LOOP` nor `UNIT` may change the number of rounds. `STOP` is the system call, `TRAP` an undefined
+// instruction, `RETURN` the return from a function.
 #define PMUCONF_WORK(NAME, LOOP, UNIT, AGAIN, STOP, TRAP, RETURN) \
   asm(".pushsection .text\n"                                      \
       ".balign 64\n"                                              \

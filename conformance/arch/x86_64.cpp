@@ -66,6 +66,6 @@ int SetWorkRegisters(pid_t pid, const char* start, std::uint64_t rounds, std::ui
 
 namespace pmuconf::reg {
 
-bool HasVectors() { return true; }
+std::uint64_t ExtendedRegisters() { return PERF_REG_EXTENDED_MASK; }
 
 }  // namespace pmuconf::reg

@@ -81,9 +81,6 @@ inline constexpr std::array kRecorded = {
     PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15};
 // A register that no record has, and that is never 0 in user mode.
 constexpr int kUnrecorded = PERF_REG_X86_SS;
-// Registers beyond the general ones. A PMU announces support for them.
-constexpr int kVector = PERF_REG_X86_XMM0;
-constexpr int kVectorEnd = PERF_REG_X86_XMM_MAX;
 
 }  // namespace pmuconf::reg
 

@@ -63,7 +63,7 @@ bool Target::Has(Cap cap) const {
     case Cap::kCompat:
       return HasCompatCalls();
     case Cap::kVectors:
-      return reg::HasVectors();
+      return reg::ExtendedRegisters() != 0;
     case Cap::kExactIp:
       return processor::kReportsExactIp;
     case Cap::kTextPoke:
