@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conflicts of a trace: exclusive use of the PMU, redirected output, invalid attrs, and pausing.
+// Sharing of a trace: exclusive use of the PMU, software events in its group, redirected output,
+// invalid attrs, and pausing.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -13,6 +14,8 @@
 #include "cases/module.h"
 #include "rules/AUX.h"
 #include "rules/DRC.h"
+#include "rules/GRP.h"
+#include "stimulus/stimuli.h"
 
 namespace pmuconf {
 namespace {
@@ -33,6 +36,22 @@ CONFORMANCE_CASE(Aux, SecondTraceIsBusy, .rules = {rule::AUX_019}, .needs = {Cap
     first.Close();
     EXPECT_THAT(TryTrace(place), Succeeds()) << rule::AUX_019.text;
   }
+}
+
+CONFORMANCE_CASE(Aux, SoftwareEventCountsWithTrace, .rules = {rule::GRP_004},
+                 .needs = {Cap::kTrace}) {
+  const Trace trace;
+  const OpenResult faults =
+      TryOpen(Software(PERF_COUNT_SW_PAGE_FAULTS), {.group_fd = trace.event().fd()});
+  ASSERT_THAT(faults, Succeeds()) << rule::GRP_004.text;
+  faults.event.Enable();
+  trace.event().Enable();
+  TouchFreshPages(5);
+  trace.event().Disable();
+  const std::uint64_t counted = faults.event.Read().value;
+  EXPECT_GE(counted, 5u) << rule::GRP_004.text;  // more if this program had to load its own pages
+  TouchFreshPages(5);
+  EXPECT_EQ(faults.event.Read().value, counted) << rule::GRP_004.text;
 }
 
 CONFORMANCE_CASE(Aux, TracesOfTasksAndOfCpusExcludeEachOther, .rules = {rule::AUX_019},

@@ -3,6 +3,7 @@
 #include "cases/common.h"
 #include "cases/subject.h"
 #include "rules/CTL.h"
+#include "stimulus/stimuli.h"
 
 namespace pmuconf {
 namespace {
@@ -40,6 +41,25 @@ CONFORMANCE_CASE(Control, EnabledEventCountsFromOpen, .rules = {rule::CTL_001},
     target().Stimulate(spec, 13);
     EXPECT_THAT(event.Read(), Counted(spec, 13)) << rule::CTL_001.text;
   }
+}
+
+// A context switch also puts the member on, so one round is no evidence.
+CONFORMANCE_CASE(Control, EnabledMemberOfAnotherSoftwarePmuStarts, .rules = {rule::CTL_002},
+                 .needs = {Cap::kSoftware}) {
+  const Event leader = Open(Software(PERF_COUNT_SW_CPU_CLOCK));
+  const Event member = Open(Software(PERF_COUNT_SW_PAGE_FAULTS), {.group_fd = leader.fd()});
+  constexpr int kRounds = 20;
+  int silent = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    member.Disable();
+    leader.Enable();
+    const std::uint64_t before = member.Read().value;
+    member.Enable();
+    TouchFreshPages(3);
+    leader.Disable();
+    if (member.Read().value < before + 3) ++silent;
+  }
+  EXPECT_EQ(silent, 0) << rule::CTL_002.text;
 }
 
 CONFORMANCE_CASE(Control, SecondEnableChangesNothing, .rules = {rule::CTL_002},

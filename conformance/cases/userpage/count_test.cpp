@@ -56,6 +56,21 @@ CONFORMANCE_CASE(UserPage, StoppedMemberPageEqualsRead, .rules = {rule::RDP_001}
   }
 }
 
+CONFORMANCE_CASE(UserPage, NewPageOfAStoppedEventEqualsRead, .rules = {rule::RDP_001},
+                 .needs = {Cap::kStimulus, Cap::kCounters}, .over = {Over<dim::Scope>()}) {
+  const Subject subject(*this);
+  subject.event().Enable();
+  Pulse(subject.spec(), 700);
+  subject.event().Disable();
+  const Ring ring(subject.event(), 0);
+  const UserPage page = ReadUserPage(ring.page());
+  const Reading read = subject.event().Read();
+  EXPECT_THAT(page.count, Counted(subject.spec(), 700)) << rule::RDP_001.text;
+  EXPECT_EQ(page.count, read.value) << rule::RDP_001.text;
+  EXPECT_EQ(page.time_enabled, read.time_enabled) << rule::RDP_001.text;
+  EXPECT_EQ(page.time_running, read.time_running) << rule::RDP_001.text;
+}
+
 CONFORMANCE_CASE(UserPage, ResetWhileCountingStartsThePageAtZero, .rules = {rule::RDP_012},
                  .needs = {Cap::kStimulus, Cap::kCounters},
                  .over = {Over<dim::Scope>(), Over<dim::Member>()}) {
