@@ -38,6 +38,12 @@ CONFORMANCE_CASE(Aux, SecondTraceIsBusy, .rules = {rule::AUX_019}, .needs = {Cap
   }
 }
 
+CONFORMANCE_CASE(Aux, TraceJoinsGroupOfSoftwareEvent, .rules = {rule::GRP_003},
+                 .needs = {Cap::kTrace}) {
+  const Event leader = Open(Software(PERF_COUNT_SW_PAGE_FAULTS));
+  EXPECT_THAT(TryTrace({.group_fd = leader.fd()}), Succeeds()) << rule::GRP_003.text;
+}
+
 CONFORMANCE_CASE(Aux, SoftwareEventCountsWithTrace, .rules = {rule::GRP_004},
                  .needs = {Cap::kTrace}) {
   const Trace trace;

@@ -50,11 +50,15 @@ CONFORMANCE_CASE(Group, SoftwareLeaderMovesToTheHardware,
     ASSERT_THAT(member, Succeeds()) << rule::GRP_003.text;
     members.push_back(std::move(member.event));
   }
+  const OpenResult late =
+      TryOpen(Software(PERF_COUNT_SW_TASK_CLOCK), {.group_fd = leader.fd(), .disabled = false});
+  ASSERT_THAT(late, Succeeds()) << rule::GRP_003.text;
   const Reading after = leader.Read();
   EXPECT_GE(after.value, before.value) << rule::GRP_003.text;
   const std::vector<std::uint64_t> want = PulseEach(specs, 90);
   EXPECT_GT(leader.Read().value, after.value) << rule::GRP_003.text;
   EXPECT_GT(second.Read().value, 0u) << rule::GRP_003.text;
+  EXPECT_GT(late.event.Read().value, 0u) << rule::GRP_003.text;
   leader.Disable();
   PulseEach(specs, 90);
   EXPECT_THAT(members[0].Read(), Counted(specs[0], want[0])) << rule::GRP_003.text;
