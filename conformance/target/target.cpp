@@ -3,14 +3,17 @@
 #include "target/target.h"
 
 #include <fnmatch.h>
+#include <linux/hw_breakpoint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 
 #include "arch/arch.h"
 #include "perf/compat_call.h"
+#include "perf/event.h"
 #include "stimulus/stimuli.h"
 #include "stimulus/work/work.h"
 #include "system/broken.h"
@@ -39,6 +42,20 @@ bool CanMap(std::size_t pages) {
   void* const area =
       mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return area != MAP_FAILED && munmap(area, size) == 0;
+}
+
+// A kernel has the PMU also on a processor that has no breakpoints, or that cannot use them:
+// POWER9. It refuses each event with ENODEV there.
+bool HasBreakpoints() {
+  if (access((std::string(kEventSource) + "/breakpoint").c_str(), F_OK) != 0) return false;
+  static const std::uint64_t watched = 0;
+  EventSpec spec;
+  spec.type = PERF_TYPE_BREAKPOINT;
+  perf_event_attr attr = MakeAttr(spec, {.exclude_kernel = true});
+  attr.bp_type = HW_BREAKPOINT_W;
+  attr.bp_addr = reinterpret_cast<std::uint64_t>(&watched);
+  attr.bp_len = sizeof(watched);
+  return TryOpen(attr).error != ENODEV;
 }
 
 // Makes the worker of this process cause `n` events.
@@ -77,7 +94,9 @@ bool Target::Has(Cap cap) const {
     case Cap::kHugePages:
       return access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0;
     case Cap::kBreakpoints:
-      return access((std::string(kEventSource) + "/breakpoint").c_str(), F_OK) == 0;
+      return HasBreakpoints();
+    case Cap::kCounterReads:
+      return processor::kReadsCounters;
     case Cap::kWideAddresses:
       return CanMap((std::size_t{1} << 32) + 16);
     case Cap::kCpus2:

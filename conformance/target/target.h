@@ -63,10 +63,11 @@ enum class Cap {
   kWide,           // wide: events that use two counters
   kLog,            // log: the port logs callbacks, raises interrupts and holds the interrupt line
   kUserReads,      // user_reads: user space reads the counters of its own events
+  kCounterReads,   // counter_reads: user space has an instruction that reads a counter
   kUserTime,       // user_time: the control page describes how user space reads the perf clock
   kFaultTrace,     // fault_trace: a tracepoint reports page faults in kernel mode
   kHugePages,      // huge_pages: the kernel backs memory of a process with huge pages
-  kBreakpoints,    // breakpoints: the kernel has breakpoint events
+  kBreakpoints,    // breakpoints: the kernel and the processor have breakpoints
   kWideAddresses,  // wide_addresses: a process can map 2^32 pages and more
   kLongPeriods,    // long_periods: a period can exceed the range of a counter (60 bits)
   kCompat,         // compat: the kernel supports 32-bit programs on a 64-bit machine

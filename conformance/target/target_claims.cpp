@@ -10,7 +10,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 55> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 56> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kPort, "port"},
     {Cap::kCounters, "counters"},
@@ -45,6 +45,7 @@ constexpr std::array<std::pair<Cap, std::string_view>, 55> kCapNames = {{
     {Cap::kTextPoke, "text_poke"},
     {Cap::kUnwind, "unwind"},
     {Cap::kWholeWords, "whole_words"},
+    {Cap::kCounterReads, "counter_reads"},
     {Cap::kPrecise, "precise"},
     {Cap::kBranches, "branches"},
     {Cap::kTasks, "tasks"},
@@ -216,6 +217,7 @@ bool Target::Claims(Cap cap) const {
     case Cap::kFaultTrace:
     case Cap::kHugePages:
     case Cap::kBreakpoints:
+    case Cap::kCounterReads:
     case Cap::kWideAddresses:
     case Cap::kVectors:
     case Cap::kExactIp:

@@ -76,7 +76,8 @@ CONFORMANCE_CASE(AttrSize, PublishedSizesAreAccepted, .rules = {rule::ABI_004},
 
 CONFORMANCE_CASE(AttrSize, MoreThanAPageIsRefused, .rules = {rule::ABI_005, rule::ABI_008},
                  .needs = {Cap::kTasks}) {
-  for (const std::uint32_t size : {4'097u, 8'192u, 1u << 20, ~0u}) {
+  for (const std::uint32_t size : {static_cast<std::uint32_t>(kPage) + 1,
+                                   static_cast<std::uint32_t>(2 * kPage), 1u << 20, ~0u}) {
     WideAttr attr(size);
     EXPECT_THAT(OpenHere(attr.bytes.data()), FailsWith(E2BIG)) << size << rule::ABI_005.text;
     EXPECT_EQ(attr.size(), ValueOnThisKernel(rule::ABI_008, "attr_size")) << rule::ABI_008.text;
@@ -87,7 +88,8 @@ CONFORMANCE_CASE(AttrSize, MoreThanAPageIsRefused, .rules = {rule::ABI_005, rule
 CONFORMANCE_CASE(AttrSize, UnknownZerosAreAccepted, .rules = {rule::ABI_006},
                  .needs = {Cap::kTasks}) {
   const std::uint32_t known = KernelSize();
-  for (const std::uint32_t size : {known + 1, known + 7, known + 8, known + 100, 4'096u}) {
+  for (const std::uint32_t size :
+       {known + 1, known + 7, known + 8, known + 100, static_cast<std::uint32_t>(kPage)}) {
     EXPECT_THAT(OpenHere(WideAttr(size).bytes.data()), Succeeds()) << size << rule::ABI_006.text;
   }
 }

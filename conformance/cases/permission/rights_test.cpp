@@ -52,8 +52,8 @@ CONFORMANCE_CASE(Permission, TracepointDataNeedsPrivilege,
 
 CONFORMANCE_CASE(Permission, LockedMemoryIsLimited, .rules = {rule::PRM_004}) {
   const EventSpec spec = target().AnyEvent();
-  const Sysctl allowance("kernel/perf_event_mlock_kb", "8");
-  const auto pages = static_cast<std::size_t>(OnlineCpus().size() * 8 * 1024 / getpagesize());
+  const Sysctl allowance("kernel/perf_event_mlock_kb", std::to_string(2 * PageSize() / 1024));
+  const std::size_t pages = 2 * OnlineCpus().size();
   const auto map = [&spec](std::size_t data, rlim_t limit,
                            std::initializer_list<int> capabilities = {}) {
     return RunUnprivileged(
@@ -70,7 +70,7 @@ CONFORMANCE_CASE(Permission, LockedMemoryIsLimited, .rules = {rule::PRM_004}) {
     const Sysctl paranoid(kParanoid, "0");
     EXPECT_EQ(map(within, 0), 0) << rule::PRM_004.text;
     EXPECT_EQ(map(beyond, 0), EPERM) << rule::PRM_004.text;
-    EXPECT_EQ(map(beyond, (beyond + 1) * getpagesize()), 0) << rule::PRM_004.text;
+    EXPECT_EQ(map(beyond, (beyond + 1) * PageSize()), 0) << rule::PRM_004.text;
     EXPECT_EQ(map(beyond, 0, {CAP_IPC_LOCK}), 0) << rule::PRM_004.text;
   }
   const Sysctl paranoid(kParanoid, "-1");

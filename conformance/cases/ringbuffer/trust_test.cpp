@@ -30,6 +30,7 @@ void Overwrite(Ring* ring, unsigned char byte) {
 CONFORMANCE_CASE(RingBuffer, GarbageInTheControlPageDoesNoHarm, .rules = {rule::RB_020},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
+  const std::uint64_t samples = 2 * PageSize() / 16;  // each takes 16 bytes
   for (const unsigned char byte : {0x00, 0x01, 0x44, 0x7f, 0x80, 0xff}) {
     SCOPED_TRACE(testing::Message() << "filled with " << int{byte});
     const Event event = Open(spec, Numbered());
@@ -37,11 +38,11 @@ CONFORMANCE_CASE(RingBuffer, GarbageInTheControlPageDoesNoHarm, .rules = {rule::
     event.Enable();
     Overwrite(&ring, byte);
     const std::uint64_t capacity = (ring.tail() - 1) % PageSize() / 16;
-    Pulse(spec, 400);
+    Pulse(spec, samples);
     EXPECT_EQ(ring.head(), 16 * capacity) << rule::RB_020.text;
     const Reading reading = event.Read();
-    EXPECT_THAT(reading, Counted(spec, 400)) << rule::RB_020.text;
-    EXPECT_EQ(reading.lost, 400 - capacity) << rule::RB_020.text;
+    EXPECT_THAT(reading, Counted(spec, samples)) << rule::RB_020.text;
+    EXPECT_EQ(reading.lost, samples - capacity) << rule::RB_020.text;
     ring.set_tail(0);
     EXPECT_EQ(ring.Drain().samples.size(), capacity) << rule::RB_020.text;
   }

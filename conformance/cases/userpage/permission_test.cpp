@@ -48,7 +48,8 @@ CONFORMANCE_CASE(UserPage, UserReadEqualsRead,
                   {"control page", {{1, MedianCostNs([&ring] { ReadUserPage(ring.page()); })}}}}});
 }
 
-CONFORMANCE_CASE(UserPage, UserReadWithoutMappingFaults, .rules = {rule::RDP_014}) {
+CONFORMANCE_CASE(UserPage, UserReadWithoutMappingFaults, .rules = {rule::RDP_014},
+                 .needs = {Cap::kCounterReads}) {
   const auto end = [](bool mapped) {
     Child child([mapped] {
       signal(kCounterFault, [](int) { _exit(77); });  // otherwise the kernel logs the fault
