@@ -44,6 +44,8 @@ class Arch:
     """CPU model by accelerator."""
     icount_smp: bool
     """Whether more than one CPU comes up with a clock that counts instructions (`-icount`)."""
+    icount: int | None
+    """The clock of an emulated guest, as `qemu.Machine.icount`, unless another is given."""
     parameters: str
     """Words for the command line of each kernel."""
     no_pmu: str
@@ -87,6 +89,7 @@ def read(path: pathlib.Path) -> Arch:
         qemu_machine=emulator["machine"],
         cpu=emulator["cpu"],
         icount_smp=emulator["icount_smp"],
+        icount=emulator.get("icount"),
         parameters=emulator.get("parameters", ""),
         no_pmu=emulator.get("no_pmu", ""),
         slowness=float(emulator.get("slowness", 1)),

@@ -11,10 +11,11 @@ from .errors import PmuvmError
 
 TEXT, WORDS, FLAG = "a string", "a list of strings", "true or false"
 FACTOR = "a number of 1 or more"
+SHIFT = "a whole number from 0 to 10"
 SHAPE: dict[str, dict[str, str]] = {
     "processor": {"machine": TEXT, "triple": TEXT, "kbuild": TEXT, "loader": TEXT},
     "emulator": {
-        **{"program": TEXT, "package": TEXT, "machine": TEXT, "icount_smp": FLAG},
+        **{"program": TEXT, "package": TEXT, "machine": TEXT, "icount_smp": FLAG, "icount": SHIFT},
         **{"parameters": TEXT, "no_pmu": TEXT, "slowness": FACTOR, "cpu": ""},
     },
     "emulator.cpu": {"tcg": TEXT, "tcg-multi": TEXT, "kvm": TEXT},
@@ -26,7 +27,7 @@ SHAPE: dict[str, dict[str, str]] = {
 PACKAGES = {"image": TEXT, "headers": TEXT, "make": WORDS}
 """The keys of a kernel in the section `packages`."""
 OPTIONAL = {
-    *("emulator.parameters", "emulator.no_pmu", "emulator.slowness"),
+    *("emulator.parameters", "emulator.no_pmu", "emulator.slowness", "emulator.icount"),
     *("image.magic", "distribution.suite", "distribution.libraries"),
 }
 OPTIONAL_OF_KERNEL = {"make"}
@@ -97,4 +98,6 @@ def _is(value: Any, kind: str) -> bool:
         return isinstance(value, list) and all(isinstance(word, str) for word in value)
     if kind == FACTOR:
         return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 1
+    if kind == SHIFT:
+        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 10
     return isinstance(value, bool if kind == FLAG else str)

@@ -120,7 +120,9 @@ class MachineOptions:
         """The machine with these options, a kernel and an image. PmuvmError if they exclude each other."""
         needs = found.needs
         cpus = self.cpus or qemu.Machine.cpus
-        accelerator = self._accelerator(found, cpus)
+        accelerator = self.accel or accel.choose(
+            found, emulated=bool(self.icount is not None or self.work)
+        )
         words = f"{needs.parameters} {self.cmdline or ''} {cmdline}"
         return qemu.Machine(
             arch=found.arch,
@@ -129,24 +131,24 @@ class MachineOptions:
             cpus=cpus,
             memory_mb=max(self.memory_mb or qemu.Machine.memory_mb, needs.memory_mb),
             accel=accelerator,
-            icount=self.icount,
+            icount=self._icount(found, cpus, accelerator),
             cpu=self.cpu,
             cmdline=" ".join(words.split()),
             work=self.work or (),
             plugin=work.plugin(found.arch, accelerator) if self.work else None,
         )
 
-    def _accelerator(self, found: kernel.Kernel, cpus: int) -> str:
-        """The accelerator: the given one, or else chosen."""
-        chosen = self.accel or accel.choose(
-            found, emulated=bool(self.icount is not None or self.work)
-        )
-        if self.icount is not None:
-            if chosen != "tcg":
-                raise PmuvmError(f"icount needs the accelerator tcg, not {chosen}")
+    def _icount(self, found: kernel.Kernel, cpus: int, accelerator: str) -> int | None:
+        """The clock: the given one, or else that of the architecture if it is emulated."""
+        icount = self.icount
+        if icount is None and accelerator == "tcg":
+            icount = found.arch.icount
+        if icount is not None:
+            if accelerator != "tcg":
+                raise PmuvmError(f"icount needs the accelerator tcg, not {accelerator}")
             if cpus != 1 and not found.arch.icount_smp:
                 raise PmuvmError(f"icount on {found.arch.name} needs one CPU: --cpus 1")
-        return chosen
+        return icount
 
 
 def foreign_arch(found: kernel.Kernel) -> str | None:

@@ -101,3 +101,16 @@ def test_icount_requires_the_emulator(fakes: pathlib.Path, monkeypatch: pytest.M
     monkeypatch.setenv("PMUCONF_ACCEL", "kvm")
     with pytest.raises(PmuvmError, match="icount needs the accelerator tcg, not kvm"):
         one.machine.configure(ANY, IMAGE).accel
+
+
+def test_architecture_gives_the_icount_of_its_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    late = dataclasses.replace(ANY, arch=dataclasses.replace(arch.ARM64, icount=4))
+    target = suite.find_target("refpmu")
+    assert target.machine.configure(late, IMAGE).icount == 4
+    assert target.on(icount=2).machine.configure(late, IMAGE).icount == 2
+    alone = dataclasses.replace(late, arch=dataclasses.replace(late.arch, icount_smp=False))
+    with pytest.raises(PmuvmError, match="icount on arm64 needs one CPU: --cpus 1"):
+        target.machine.configure(alone, IMAGE)
+    for accelerator in ("kvm", "tcg-multi"):
+        monkeypatch.setenv("PMUCONF_ACCEL", accelerator)
+        assert target.machine.configure(late, IMAGE).icount is None

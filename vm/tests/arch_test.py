@@ -36,6 +36,11 @@ def test_each_stock_kernel_has_packages_for_an_architecture() -> None:
         ("icount_smp = false", "icount_smp = 0", "emulator.icount_smp is 0, not true or false$"),
         (
             "icount_smp = false",
+            "icount_smp = false\nicount = 11",
+            "emulator.icount is 11, not a whole number from 0 to 10$",
+        ),
+        (
+            "icount_smp = false",
             "icount_smp = false\nslowness = 0.5",
             "emulator.slowness is 0.5, not a number of 1 or more$",
         ),
