@@ -11,13 +11,14 @@
 namespace pmuconf::processor {
 
 // Reports do not name the first one.
-inline constexpr std::array<std::string_view, 3> kMachines = {"x86_64", "aarch64", "riscv64"};
+inline constexpr std::array<std::string_view, 4> kMachines = {"x86_64", "aarch64", "riscv64",
+                                                              "ppc64le"};
 
 inline bool IsMachine(std::string_view name) {
   return std::ranges::find(kMachines, name) != kMachines.end();
 }
 
-// Returns "x86_64, aarch64, riscv64".
+// Returns "x86_64, aarch64, riscv64, ppc64le".
 inline std::string ListOfMachines() {
   std::string list;
   for (const std::string_view name : kMachines) list.append(list.empty() ? "" : ", ").append(name);

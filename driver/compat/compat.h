@@ -122,6 +122,8 @@ static inline void refpmu_compat_user_regs(struct pt_regs *regs)
 #ifdef CONFIG_X86
 	regs->cs = __USER_CS;
 	regs->ss = __USER_DS;
+#elif defined(CONFIG_PPC64)
+	regs->msr = MSR_USER64;
 #endif
 }
 
@@ -148,6 +150,10 @@ static inline void refpmu_compat_get_gprs(const struct pt_regs *regs, u64 *flags
 	/* a0 to a7 and s2 to s9 */
 	*flags = regs->status;
 	memcpy(gpr, (const void *)regs + offsetof(struct pt_regs, a0), 16 * sizeof(*gpr));
+#elif defined(CONFIG_PPC64)
+	/* r3 to r18 */
+	*flags = regs->msr;
+	memcpy(gpr, regs->gpr + 3, 16 * sizeof(*gpr));
 #else
 	*flags = 0;
 	memset(gpr, 0, 16 * sizeof(*gpr));
@@ -165,6 +171,8 @@ static inline void refpmu_compat_kernel_regs(struct pt_regs *regs)
 	regs->pstate = PSR_MODE_EL1h;
 #elif defined(CONFIG_RISCV)
 	regs->status = SR_PP;
+#elif defined(CONFIG_PPC64)
+	regs->msr = MSR_KERNEL;
 #endif
 }
 
@@ -189,6 +197,8 @@ static inline void refpmu_compat_set_gprs(struct pt_regs *regs, const struct ref
 	memcpy(regs->regs, from->gpr, sizeof(from->gpr));
 #elif defined(CONFIG_RISCV)
 	memcpy((void *)regs + offsetof(struct pt_regs, a0), from->gpr, sizeof(from->gpr));
+#elif defined(CONFIG_PPC64)
+	memcpy(regs->gpr + 3, from->gpr, sizeof(from->gpr));
 #elif defined(CONFIG_X86)
 	regs->flags = from->flags & ~(PERF_EFLAGS_EXACT | PERF_EFLAGS_VM);
 	regs->ax = from->gpr[REFPMU_RAX];

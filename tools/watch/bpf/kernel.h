@@ -7,6 +7,9 @@
 #include <linux/errno.h>
 #include <linux/perf_event.h>
 
+#ifdef __TARGET_ARCH_powerpc
+#define __powerpc64__ 1 /* for struct pt_regs: the compiler for BPF does not define it */
+#endif
 #include <asm/ptrace.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -24,6 +27,12 @@
 #define RESULT(ctx) ((ctx)->a0)
 /* The field `status` of struct pt_regs comes after the registers. */
 #define INTERRUPTS_ON(ctx) (((const __u64 *)((ctx) + 1))[0] & 0x20)
+#elif defined(__TARGET_ARCH_powerpc)
+#define REGISTERS struct pt_regs
+#define ARGUMENT(ctx, n) ((ctx)->gpr[3 + (n)])
+#define RESULT(ctx) ((ctx)->gpr[3])
+/* The kernel masks interrupts in software, bit 0, and rarely in the processor. */
+#define INTERRUPTS_ON(ctx) (!((ctx)->softe & 1))
 #else
 #define REGISTERS struct pt_regs
 #define ARGUMENT(ctx, n) ((n) == 0 ? (ctx)->rdi : (ctx)->rsi)
