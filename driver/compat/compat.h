@@ -172,7 +172,7 @@ static inline void refpmu_compat_kernel_regs(struct pt_regs *regs)
 #elif defined(CONFIG_RISCV)
 	regs->status = SR_PP;
 #elif defined(CONFIG_PPC64)
-	regs->msr = MSR_KERNEL;
+	regs->msr = mfmsr(); /* MSR_KERNEL has the mode of a hypervisor */
 #endif
 }
 

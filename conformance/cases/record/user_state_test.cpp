@@ -184,7 +184,7 @@ CONFORMANCE_CASE(Record, UserRegistersReport32BitAbi, .rules = {rule::REC_013},
 CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::REC_014},
                  .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
-  for (const std::uint16_t size : {8192, 4096, 2048}) {
+  for (const std::uint16_t size : {8192, 4096, 3072}) {
     const Event event =
         Open(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, size));
     Ring ring(event, 4);

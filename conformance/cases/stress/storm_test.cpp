@@ -189,12 +189,12 @@ CONFORMANCE_CASE(Stress, AllContextsWriteWholeRecords, .rules = {rule::STR_003},
   std::map<std::uint64_t, std::uint64_t> samples;
   for (int round = 0; round < 30; ++round) {
     void* pages =
-        mmap(nullptr, 20 * 4'096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(nullptr, 20 * PageSize(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int page = 0; page < 20; ++page) {
-      static_cast<volatile char*>(pages)[page * 4'096] = 1;
+      static_cast<volatile char*>(pages)[static_cast<std::size_t>(page) * PageSize()] = 1;
       target().Stimulate(spec, 23);
     }
-    munmap(pages, 20 * 4'096);
+    munmap(pages, 20 * PageSize());
     if (round % 2 == 1) continue;  // each second round, the buffer gets more than it can hold
     for (const Sample& sample : ring.Drain().samples) ++samples[*sample.id];
   }
