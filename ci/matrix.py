@@ -22,13 +22,15 @@ from ci import driver_page, judged, matrix_file, timed_commands
 from ci.matrix_file import PYTHON, ROOT, Exclusion, Job, Matrix, MatrixError, matches
 from ci.soak import positive_number
 from vm import arch, page
-from vm.errors import PmuvmError
+from vm.errors import STATUS_NO_PACKAGE, PmuvmError
 
 OUT = ROOT / "build" / "matrix"
 PREPARE_S = 2 * 3600
 """Time to build a kernel for the first time on a busy host."""
 CASES_SHOWN = 3
 WIDTH = 160
+SKIPPED = "SKIPPED"
+"""The verdict of a job whose kernel the distribution does not have."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,16 +40,23 @@ class Outcome:
     job: Job
     verdict: str
     why: str
-    """Empty if the result is as expected."""
+    """Empty if the result is as expected; the reason of a SKIPPED job."""
     took_s: float = 0.0
     totals: dict[str, int] = dataclasses.field(default_factory=dict)
     release: str = ""
+
+    @property
+    def result(self) -> str:
+        """PASS if the result is as expected, SKIP or FAIL."""
+        if self.verdict == SKIPPED:
+            return "SKIP"
+        return "FAIL" if self.why else "PASS"
 
     def row(self) -> dict[str, object]:
         """The result for programs."""
         return {
             "id": self.job.name,
-            "result": "FAIL" if self.why else "PASS",
+            "result": self.result,
             "message": self.why,
             "verdict": self.verdict,
             "release": self.release,
@@ -77,15 +86,28 @@ def folder(job: Job) -> Path:
     return OUT / job.name.replace("/", "-")
 
 
-def prepare(jobs: Sequence[Job], commands: timed_commands.Commands) -> dict[tuple[str, str], str]:
+@dataclasses.dataclass(frozen=True)
+class Unprepared:
+    """The reason why the jobs of a kernel cannot run."""
+
+    why: str
+    gone: bool = False
+    """The distribution does not have the package of the kernel, so the jobs are skipped."""
+
+
+def prepare(
+    jobs: Sequence[Job], commands: timed_commands.Commands
+) -> dict[tuple[str, str], Unprepared]:
     """Builds and fetches what several jobs need. Returns the errors by (kernel, arch)."""
     log = OUT / "prepare.log"
     log.unlink(missing_ok=True)
     deadline = time.monotonic() + PREPARE_S
 
-    def done(*command: str) -> str:
+    def done(*command: str) -> Unprepared | None:
         status = commands.run(command, log, deadline)
-        return "" if status == 0 else f"{last_line(log)} ({log})"
+        if status == 0:
+            return None
+        return Unprepared(f"{last_line(log)} ({log})", status == STATUS_NO_PACKAGE)
 
     suites = {arch.AMD64.name: done("ci/build", "guest", "pmuconf")}
     for on in sorted({job.place.arch for job in jobs} - suites.keys()):
@@ -98,7 +120,7 @@ def prepare(jobs: Sequence[Job], commands: timed_commands.Commands) -> dict[tupl
     for name, on in sorted({(job.place.kernel, job.place.arch) for job in jobs}):
         fetch = (PYTHON, "-m", "vm", "fetch", "--kernel", name, "--arch", on)
         found[name, on] = suites[on] or done(*fetch)
-    return {key: why for key, why in found.items() if why}
+    return {key: error for key, error in found.items() if error is not None}
 
 
 def last_line(log: Path) -> str:
@@ -208,12 +230,12 @@ def markdown(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def write(outcomes: Sequence[Outcome], exclusions: Iterable[tuple[Exclusion, int]]) -> None:
     """Writes the results so far: for programs, and as a page."""
-    good = sum(not outcome.why for outcome in outcomes)
+    count = collections.Counter(outcome.result for outcome in outcomes)
     totals = {
         "cases": len(outcomes),
-        "passed": good,
-        "failed": len(outcomes) - good,
-        "skipped": 0,
+        "passed": count["PASS"],
+        "failed": count["FAIL"],
+        "skipped": count["SKIP"],
     }
     document = {"totals": totals, "cases": [outcome.row() for outcome in outcomes]}
     _replace(OUT / "results.json", json.dumps(document, indent=1))
@@ -273,11 +295,11 @@ def run_all(chosen: Sequence[Job], matrix: Matrix, parallel: int) -> list[Outcom
 
     ready = []
     for job in sorted(chosen, key=lambda job: -job.minutes):
-        why = broken.get((job.place.kernel, job.place.arch))
-        if why is None:
+        error = broken.get((job.place.kernel, job.place.arch))
+        if error is None:
             ready.append(job)
         else:
-            ended(Outcome(job, "NO_RESULT", why))
+            ended(Outcome(job, SKIPPED if error.gone else "NO_RESULT", error.why))
     lock = threading.Lock()
 
     def judge(job: Job) -> None:
@@ -340,13 +362,14 @@ def main(arguments: Sequence[str]) -> int:
         print(f"matrix: interrupted; {OUT / 'results.json'} has the finished jobs", file=sys.stderr)
         return 130
     print("\n".join(["", *aligned(table(outcomes))]))
-    good = sum(not outcome.why for outcome in outcomes)
+    count = collections.Counter(outcome.result for outcome in outcomes)
     left = sum(count for _, count in matrix.exclusions)
-    print(f"{good} of {len(outcomes)} jobs have the expected result; {OUT / 'matrix.md'}", end="")
+    print(f"{count['PASS']} of {len(outcomes)} jobs have the expected result, ", end="")
+    print(f"{count['SKIP']} were skipped; {OUT / 'matrix.md'}", end="")
     print(f" lists them, and the reasons for {left} excluded combinations")
     print(f"rules that each driver passed: {OUT / 'rules.md'}")
     write_page(outcomes)
-    return 0 if good == len(outcomes) else 1
+    return 1 if count["FAIL"] else 0
 
 
 if __name__ == "__main__":

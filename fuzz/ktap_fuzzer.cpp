@@ -37,7 +37,7 @@ constexpr std::array<Rule, 4> kRules = {{
 
 // The harness has its own catalogue.
 std::span<const Rule> AllRules() { return kRules; }
-std::string_view NewestDescribedKernel() { return "7.2"; }
+std::string_view NewestDescribedKernel() { return "7.3"; }
 std::span<const UntestedReasonOfRule> UntestedReasons() { return {}; }
 
 namespace fuzz {

@@ -19,7 +19,8 @@ class KernelPackages:
     """The packages of one stock kernel. A `*` stands for a part of the version."""
 
     image: str
-    headers: str
+    headers: str | None
+    """None if the archive has the image only: then no module can be built for this kernel."""
     make: tuple[str, ...] = ()
     """Words for each make that builds modules, in addition to those of the kernel's file."""
 
@@ -103,7 +104,7 @@ def read(path: pathlib.Path) -> Arch:
         suite=distribution.get("suite"),
         libraries=tuple(distribution.get("libraries", ())),
         kernels={
-            name: KernelPackages(names["image"], names["headers"], tuple(names.get("make", ())))
+            name: KernelPackages(names["image"], names.get("headers"), tuple(names.get("make", ())))
             for name, names in table["packages"].items()
         },
     )

@@ -30,7 +30,7 @@ OPTIONAL = {
     *("emulator.parameters", "emulator.no_pmu", "emulator.slowness", "emulator.icount"),
     *("image.magic", "distribution.suite", "distribution.libraries"),
 }
-OPTIONAL_OF_KERNEL = {"make"}
+OPTIONAL_OF_KERNEL = {"headers", "make"}
 FORMATS = ("bzImage", "Image", "vmlinux")
 """The headers that an image may have."""
 

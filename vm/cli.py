@@ -26,7 +26,7 @@ from . import (
     suite,
     sysroot,
 )
-from .errors import PmuvmError
+from .errors import STATUS_NO_PACKAGE, NoPackage, PmuvmError
 from .machine_options import MachineOptions
 
 ALL = "all"
@@ -37,7 +37,8 @@ DEFAULT_KERNEL = "6.12"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs one command and returns its exit status. Status 2: the command could not run."""
+    """Runs one command and returns its exit status. Status 2: the command could not run. Status 3: it could not, because
+    the distribution does not have the package of a kernel."""
     if arguments[:1] and arguments[0] in page.COMMANDS:
         return page.command(arguments)  # It parses its own arguments.
     options = parser().parse_args(arguments)
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
         if error.details:
             print(error.details, file=sys.stderr)
         print(f"pmuvm: {error}", file=sys.stderr)
-        return 2
+        return STATUS_NO_PACKAGE if isinstance(error, NoPackage) else 2
     except KeyboardInterrupt:
         print("pmuvm: interrupted", file=sys.stderr)
         return 130

@@ -9,3 +9,10 @@ class PmuvmError(Exception):
         super().__init__(message)
         self.details = details
         """Lines that help to find the cause, such as the end of a log; may be empty."""
+
+
+class NoPackage(PmuvmError):
+    """The distribution has no such package, or has it no more. It ends the command with STATUS_NO_PACKAGE."""
+
+
+STATUS_NO_PACKAGE = 3

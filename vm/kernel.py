@@ -241,7 +241,8 @@ def _names(name: str, arch: Arch) -> list[str]:
     if name not in arch.kernels:
         known = ", ".join(arch.kernels)
         raise PmuvmError(f"no packages of KERNEL '{name}' for ARCH={arch.name}; known: {known}")
-    return [arch.kernels[name].image, arch.kernels[name].headers]
+    wanted = arch.kernels[name]
+    return [wanted.image, *([wanted.headers] if wanted.headers else [])]
 
 
 def _stock(name: str, arch: Arch, refresh: bool) -> Kernel:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 from . import store
 from .arch import Arch
-from .errors import PmuvmError
+from .errors import NoPackage, PmuvmError
 
 TIMEOUT_S = 900
 
@@ -52,6 +52,7 @@ class Package:
 
 
 KEYRING = pathlib.Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+BACKPORTS = "-backports"
 OS_RELEASE = pathlib.Path("/etc/os-release")
 
 
@@ -93,7 +94,10 @@ class Apt:
             raise PmuvmError(f"the host's apt sources have no release '{release}' ({OS_RELEASE})")
         keys = f"[signed-by={KEYRING}] " if KEYRING.is_file() else ""
         sources = self._folder / "sources.list"
-        store.write(sources, f"deb {keys}{uri} {suite} main\n".encode())
+        # Packages of backports depend on packages of the release.
+        suites = dict.fromkeys([suite.removesuffix(BACKPORTS), suite])
+        lines = [f"deb {keys}{uri} {name} main\n" for name in suites]
+        store.write(sources, "".join(lines).encode())
         own = f'Dir::Etc::sourcelist "{sources}";\nDir::Etc::sourceparts "-";\n'
         store.write(self._config, (config + own).encode())
 
@@ -119,7 +123,7 @@ class Apt:
                 if name not in found:
                     cause = f" ({self._warnings[0]})" if self._warnings else ""
                     place = f"suite {self._suite}" if self._suite else "host's apt sources"
-                    raise PmuvmError(f"no package '{name}' in the {place}{cause}")
+                    raise NoPackage(f"no package '{name}' in the {place}{cause}")
         return [found[name] for name in sorted(found)]
 
     def newest(self, glob: str) -> str:

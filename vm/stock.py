@@ -32,6 +32,11 @@ def series() -> list[str]:
     return [name for name in names() if "-" not in name]
 
 
+def with_sources() -> list[str]:
+    """The series whose sources the distribution has, the oldest first."""
+    return [name for name in series() if table(name)["kernel"].get("sources", True)]
+
+
 def suite(name: str) -> str | None:
     """The suite (release) of the distribution that the packages of a kernel come from. None: that of the host."""
     known = (KERNELS / f"{name}.toml").is_file()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ci import matrix, matrix_file, timed_commands
+from vm.errors import STATUS_NO_PACKAGE
 
 CORES = 2
 LIMIT_MIN = 75
@@ -303,12 +304,16 @@ def test_failed_preparation_affects_only_its_jobs(
     stand_ins["good"] = conformant("good")
     good = job("good")
     bad = matrix_file.Job(matrix_file.Place("x", "amd64", "tcg", "t", ""), 1.0, False)
-    monkeypatch.setattr(matrix, "prepare", lambda *_: {("x", "amd64"): "no such kernel"})
+    errors = {("x", "amd64"): matrix.Unprepared("no such kernel")}
+    monkeypatch.setattr(matrix, "prepare", lambda *_: errors)
     found = matrix.run_all([good, bad], matrix_file.Matrix((good, bad), ()), 1)
-    assert [(outcome.verdict, outcome.why) for outcome in found] == [
-        ("CONFORMANT", ""),
-        ("NO_RESULT", "no such kernel"),
+    assert [(outcome.verdict, outcome.why, outcome.result) for outcome in found] == [
+        ("CONFORMANT", "", "PASS"),
+        ("NO_RESULT", "no such kernel", "FAIL"),
     ]
+    errors[("x", "amd64")] = matrix.Unprepared("no package", gone=True)
+    [skipped] = matrix.run_all([bad], matrix_file.Matrix((bad,), ()), 1)
+    assert (skipped.verdict, skipped.why, skipped.result) == (matrix.SKIPPED, "no package", "SKIP")
 
 
 def test_suite_and_kernels_are_prepared_once(
@@ -319,19 +324,23 @@ def test_suite_and_kernels_are_prepared_once(
     def command(_self: timed_commands.Commands, words: tuple[str, ...], log: Path, _: float) -> int:
         ran.append(" ".join(words))
         log.write_text("a line\nbad luck\n", encoding="utf-8")
-        return 1 if "6.1" in words else 0
+        return {"6.1": 1, "6.2": STATUS_NO_PACKAGE}.get(words[-3], 0)
 
     monkeypatch.setattr(matrix, "OUT", tmp_path)
     monkeypatch.setattr(timed_commands.Commands, "run", command)
     places = [
         matrix_file.Place(kernel, on, "tcg", target, "")
-        for kernel, on in (("6.12", "amd64"), ("6.1", "amd64"), ("6.12", "arm64"))
+        for kernel, on in (("6.12", "amd64"), ("6.1", "amd64"), ("6.2", "amd64"), ("6.12", "arm64"))
         for target in ("one", "two")
     ]
     broken = matrix.prepare(
         [matrix_file.Job(place, 1.0, False) for place in places], timed_commands.Commands()
     )
-    assert broken == {("6.1", "amd64"): f"bad luck ({tmp_path / 'prepare.log'})"}
+    why = f"bad luck ({tmp_path / 'prepare.log'})"
+    assert broken == {
+        ("6.1", "amd64"): matrix.Unprepared(why),
+        ("6.2", "amd64"): matrix.Unprepared(why, gone=True),
+    }
     fetch = f"{matrix_file.PYTHON} -m vm fetch"
     assert ran == [
         "ci/build guest pmuconf",
@@ -340,6 +349,7 @@ def test_suite_and_kernels_are_prepared_once(
         f"{fetch} --kernel 6.1 --arch amd64",
         f"{fetch} --kernel 6.12 --arch amd64",
         f"{fetch} --kernel 6.12 --arch arm64",
+        f"{fetch} --kernel 6.2 --arch amd64",
     ]
 
 

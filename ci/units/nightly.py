@@ -53,7 +53,7 @@ def nightly_units(inputs: Inputs, rounds: int) -> list[Unit]:
 
 def _other_series() -> list[str]:
     """The series whose KUnit suites `make check` does not run."""
-    return [name for name in stock.series() if name != KERNELS[0]]
+    return [name for name in stock.with_sources() if name != KERNELS[0]]
 
 
 def _stated(units: Sequence[Unit]) -> list[Unit]:

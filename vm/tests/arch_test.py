@@ -52,7 +52,7 @@ def test_each_stock_kernel_has_packages_for_an_architecture() -> None:
             "unknown image.format 'uImage'; known: bzImage, Image, vmlinux$",
         ),
         ('"bzImage"\n', '"Image"\n', "no key image.magic, which format 'Image' needs$"),
-        ('headers = "linux-headers-cloud-amd64"', "", r"no key packages.6\.1.headers$"),
+        ('image   = "linux-image-cloud-amd64"', "", r"no key packages.6\.1.image$"),
         ('[packages."6.1"]', '[packages."6.1"]\nmake = "CC=gcc"', "make is 'CC=gcc', not a list"),
         ("[image]", "[image", r"\(at line"),
     ],

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from vm import kernel, packages, source, stock, store, tree
+from vm import cli, kernel, packages, source, stock, store, tree
 from vm import arch as arches
-from vm.errors import PmuvmError
+from vm.errors import STATUS_NO_PACKAGE, NoPackage, PmuvmError
 from vm.testing.stubs import boot_image, write_script
 
 RELEASE = "6.12.9+deb12-cloud-amd64"
@@ -201,6 +201,16 @@ def test_kernel_of_another_suite_comes_from_the_same_archive(other_suite: pathli
     assert "libelf1t64=1" in fetched and "gcc" not in fetched and "pahole" not in fetched
 
 
+def test_backports_come_with_their_release(
+    other_suite: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stock, "suite", lambda _: "forky-backports")
+    kernel.find("7.2")
+    log = other_suite.read_text("utf-8")
+    assert " http://archive/debian/ forky main\n" in log
+    assert " http://archive/debian/ forky-backports main\n" in log
+
+
 def test_source_of_another_suite_has_its_own_state(
     other_suite: pathlib.Path, cache: pathlib.Path
 ) -> None:
@@ -225,8 +235,17 @@ def test_kernel_that_left_its_suite_is_a_one_line_error(
 ) -> None:
     write_script(fakes, "apt-cache", "exit 0")
     wanted = "no package 'linux-headers-7.2.[*]-cloud-amd64' in the suite sid"
-    with pytest.raises(PmuvmError, match=wanted):
+    with pytest.raises(NoPackage, match=wanted):
         kernel.find("7.2")
+    assert cli.main(["fetch", "--kernel", "7.2"]) == STATUS_NO_PACKAGE
+
+
+def test_kernel_without_headers_is_fetched_as_an_image(
+    other_suite: pathlib.Path, fakes: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages_of = dataclasses.replace(arches.AMD64.kernels["7.2"], headers=None)
+    arch = dataclasses.replace(arches.AMD64, kernels={"7.2": packages_of})
+    assert kernel.find("7.2", arch).build is None
 
 
 def test_unpacked_programs_use_the_unpacked_c_library(tmp_path: pathlib.Path) -> None:
@@ -454,7 +473,12 @@ def test_unknown_kind_is_a_one_line_error() -> None:
 
 def test_flavour_is_fetched_by_its_name() -> None:
     assert kernel.known() == ["6.1", "6.12"]
-    assert set(stock.names()) - set(kernel.known()) == {"6.12-rt", "7.2"}
+    assert set(stock.names()) - set(kernel.known()) == {
+        *("6.12-rt", "6.16", "6.17", "6.18", "6.19", "7.0", "7.1", "7.2", "7.3"),
+    }
+    assert set(stock.series()) - set(stock.with_sources()) == {
+        *("6.16", "6.17", "6.18", "6.19", "7.0", "7.1"),
+    }
     assert {"amd64", "arm64"} <= set(kernel.arches_of("6.12"))
     assert kernel.arches_of("6.12-rt") == kernel.arches_of("6.12-debug") == ["amd64"]
 
