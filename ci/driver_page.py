@@ -44,7 +44,7 @@ COLUMNS = 120
 """Length of a line of prose, which lint checks, too."""
 LONG = "<!-- Longer than 500 lines: a generated table with a row for each rule. -->"
 """The reason that the check of file lengths requires."""
-WAIVED_BY = re.compile(r"waiver (\S+): ")
+WAIVED_BY = re.compile(r"(?m)^waiver (\S+): ")
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def column(results: dict[str, Any]) -> Column:
     """The column for a results.json of the suite."""
     waived: dict[str, set[str]] = {}
     for case in results["cases"]:
-        by = WAIVED_BY.match(case.get("message", ""))
+        by = WAIVED_BY.search(case.get("message", ""))
         if case["result"] == "WAIVED" and by:
             for rule in case["rules"]:
                 waived.setdefault(rule, set()).add(by[1])

@@ -138,6 +138,7 @@ class Run:
             "target": self._target.name,
             "kernel": self._kernel.name,
             "release": self._kernel.release,
+            "version": kernel.stable_version(self._kernel),
             "arch": self._kernel.arch.machine,
             "profile": "",
             "selected": [case.id for case in self._cases],
@@ -148,7 +149,8 @@ class Run:
         lines = [first, *self._messages, {"t": "end"}]
         store.write(stream, "".join(f"{json.dumps(line)}\n" for line in lines).encode())
         again = f"make run KERNEL={self._name} TARGET={self._target.name} CASE="
-        return suite.report(stream, self._target, suite.Selection(), self._out, again)
+        how = suite.Reporting(verdict=suite.OF_ALL)
+        return suite.report(stream, self._target, suite.Selection(), self._out, again, how)
 
 
 def main(argv: Sequence[str]) -> int:

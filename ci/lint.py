@@ -18,6 +18,7 @@ from ci.checks import (
     frozen,
     guide,
     kernel,
+    known_bugs,
     mutants,
     prose,
     regressions,
@@ -43,6 +44,7 @@ WITHOUT_FILES = {
     "mutants",
     "regressions",
     "falsified",
+    "known_bugs",
     "sources",
     "guide",
 }
@@ -160,6 +162,7 @@ def steps(files: list[Path]) -> list[Step]:
     known.append(Step("mutants", partial(mutants.findings, ROOT)))
     known.append(Step("regressions", partial(regressions.findings, ROOT)))
     known.append(Step("falsified", partial(falsified.findings, ROOT)))
+    known.append(Step("known_bugs", partial(known_bugs.findings, ROOT)))
     known.append(Step("sources", sources_of_rules))
     known.append(Step("guide", partial(guide.findings, ROOT)))
     known.append(Step("prose", partial(prose.findings, ROOT, files)))

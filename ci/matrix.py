@@ -362,14 +362,14 @@ def main(arguments: Sequence[str]) -> int:
         print(f"matrix: interrupted; {OUT / 'results.json'} has the finished jobs", file=sys.stderr)
         return 130
     print("\n".join(["", *aligned(table(outcomes))]))
-    count = collections.Counter(outcome.result for outcome in outcomes)
+    results = collections.Counter(outcome.result for outcome in outcomes)
     left = sum(count for _, count in matrix.exclusions)
-    print(f"{count['PASS']} of {len(outcomes)} jobs have the expected result, ", end="")
-    print(f"{count['SKIP']} were skipped; {OUT / 'matrix.md'}", end="")
+    print(f"{results['PASS']} of {len(outcomes)} jobs have the expected result, ", end="")
+    print(f"{results['SKIP']} were skipped; {OUT / 'matrix.md'}", end="")
     print(f" lists them, and the reasons for {left} excluded combinations")
     print(f"rules that each driver passed: {OUT / 'rules.md'}")
     write_page(outcomes)
-    return 1 if count["FAIL"] else 0
+    return 1 if results["FAIL"] else 0
 
 
 if __name__ == "__main__":

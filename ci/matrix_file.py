@@ -69,7 +69,18 @@ class Job:
         at = self.place
         words = ("--kernel", at.kernel, "--arch", at.arch, "--target", at.target)
         profile = ("--profile", at.profile) if at.profile else ()
-        run = (PYTHON, "-m", "vm", "run", *words, *profile, "--out", str(out))
+        run = (
+            PYTHON,
+            "-m",
+            "vm",
+            "run",
+            *words,
+            *profile,
+            "--verdict",
+            suite.OF_ALL,
+            "--out",
+            str(out),
+        )
         return ("env", f"PMUCONF_ACCEL={at.accel}", *run)
 
     def repro_command(self) -> str:

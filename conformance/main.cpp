@@ -21,6 +21,7 @@
 #include "report/choose.h"
 #include "report/explain_command.h"
 #include "report/formats.h"
+#include "report/kernel_bug.h"
 #include "report/lava.h"
 #include "report/layers.h"
 #include "report/probe_command.h"
@@ -38,6 +39,8 @@
 namespace pmuconf {
 namespace {
 
+constexpr std::string_view kAllSubjects = "all";
+
 struct Options {
   std::string target;
   std::string pmu;
@@ -54,6 +57,7 @@ struct Options {
   std::string repro_command;
   std::string out;
   bool lava = false;
+  std::string verdict = "target";  // or kAllSubjects
   ProbeOptions probe;
   ExplainOptions explain;
   WatchOptions watch;
@@ -228,7 +232,8 @@ std::vector<LayerResults> LoadLayers(const Options& options, const Stream& strea
 int Finish(const Options& options, const Stream& stream, const Target& target,
            const Profile& profile, const std::string& repro_command, LavaSignals* lava) {
   Report report = Judge(stream, target, profile, Suite(), ChooseWaivers(options.target), Today(),
-                        LoadLayers(options, stream, target));
+                        LoadLayers(options, stream, target),
+                        options.verdict == kAllSubjects ? Scope::kAll : Scope::kTarget);
   report.repro_command = repro_command;
   if (!options.out.empty()) WriteReports(report, options.out);
   std::cout << Summary(report);
@@ -297,6 +302,7 @@ int Run(Options options) {
   stream.target = target.name();
   stream.kernel = name.release;
   stream.release = name.release;
+  stream.version = StableVersion(name.release, name.version);
   stream.arch = name.machine;
   stream.profile = profile.name;
   stream.partial = options.selection.partial();
@@ -387,6 +393,14 @@ int Main(int argc, char** argv) {
     command->add_flag("--lava", options.lava, "print LAVA's signals on standard output");
   };
   add_lava(run);
+  const auto add_verdict = [&](CLI::App* command) {
+    command
+        ->add_option(
+            "--verdict", options.verdict,
+            "whose verdict decides the exit status: that of the target, such as the driver, or all")
+        ->check(CLI::IsMember({"target", "all"}));
+  };
+  add_verdict(run);
   run->add_option("--out", options.out, "folder for results.json, results.ktap and junit.xml");
 
   auto* const probe = AddProbe(&app, &options.probe);
@@ -440,6 +454,7 @@ int Main(int argc, char** argv) {
   report->add_option("--profile", options.profile, "judge by this profile, not by the stream's");
   report->add_option("--again", options.repro_command, "repro command, without the id of the case");
   add_lava(report);
+  add_verdict(report);
   report->add_option("--out", options.out, "folder for the reports")->required();
 
   try {

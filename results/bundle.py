@@ -91,14 +91,15 @@ def catalogue_digest(of: Mapping[str, list[str]]) -> str:
     return digest.hexdigest()
 
 
-def judge(files: Mapping[str, bytes], profile: str) -> dict[str, Any]:
-    """Judges the stream of a bundle, and returns the document results.json."""
+def judge(files: Mapping[str, bytes], profile: str, verdict_of: str) -> dict[str, Any]:
+    """Judges the stream of a bundle, and returns the document results.json. `verdict_of`: as `pmuconf report --verdict`."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file in ("stream.jsonl", "target.toml"):
             (folder / file).write_bytes(files[file])
         words = ["--stream", str(folder / "stream.jsonl"), "--target", str(folder / "target.toml")]
         words += ["--profile", profile] if profile else []
+        words += ["--verdict", verdict_of]
         done = _pmuconf("report", *words, "--out", str(folder / "out"))
         if not (folder / "out" / document.NAME).is_file():
             said = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
@@ -220,8 +221,8 @@ def checked(files: Mapping[str, bytes], where: str) -> tuple[dict[str, Any], dic
             raise ResultsError(
                 f"{where}: {key} is '{manifest[key]}', but the stream is of '{found.run[key]}'"
             )
-    judged = judge(files, found.run["profile"])
     claimed = _claim(files, where)
+    judged = judge(files, found.run["profile"], str(claimed["verdict_of"]))
     difference = _difference(claimed, judged)
     if difference:
         raise ResultsError(f"{where}: {document.NAME}: {difference}")

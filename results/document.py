@@ -15,11 +15,13 @@ from results.errors import ResultsError
 NAME = "results.json"
 KEYS: dict[str, Any] = {
     **{key: str for key in ("verdict", "reason", "target", "kernel", "release", "arch", "profile")},
+    "verdict_of": str,
     **{key: dict for key in ("totals", "skip_reasons")},
-    **{key: list for key in ("cases", "rules", "drafts", "problems")},
+    **{key: list for key in ("verdicts", "cases", "rules", "drafts", "problems")},
 }
 """The keys that a page needs, and their types."""
 CASE_KEYS = {"id": str, "rules": list, "result": str, "duration_s": (int, float), "message": str}
+VERDICT_KEYS = {"subject": str, "verdict": str, "reason": str}
 RULE_KEYS = {"id": str, "level": str, "subject": str, "result": str, "text": str}
 
 
@@ -29,7 +31,7 @@ class Run:
 
     path: Path
     data: dict[str, Any]
-    """The whole document. The types of KEYS, CASE_KEYS and RULE_KEYS, and the measurements, are checked."""
+    """The whole document. The types of KEYS, CASE_KEYS, VERDICT_KEYS and RULE_KEYS, and the measurements, are checked."""
 
     @property
     def place(self) -> str:
@@ -53,6 +55,8 @@ def read(path: Path) -> Run:
     for case in data["cases"]:
         _check(file, "cases: ", case, CASE_KEYS)
         measurements.of_case(case, str(file))
+    for verdict in data["verdicts"]:
+        _check(file, "verdicts: ", verdict, VERDICT_KEYS)
     for rule in [*data["rules"], *data["drafts"]]:
         _check(file, "rules: ", rule, RULE_KEYS)
     return Run(file, data)

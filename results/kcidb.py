@@ -16,7 +16,7 @@ VERSION = {"major": 5, "minor": 3}
 ORIGIN = re.compile(r"[a-z0-9_]+")
 ID = re.compile(r"[a-z0-9_]+:[^\0]+")
 NOT_PATH = re.compile(r"[^A-Za-z0-9_.-]")
-WAIVER = re.compile(r"waiver (?P<id>\S+): (?P<reason>.*) \((?P<link>\S*)\)")
+WAIVER = re.compile(r"(?m)^waiver (?P<id>\S+): (?P<reason>.*) \((?P<link>\S*)\)")
 EXCERPT = 16384
 """The maximum length of an excerpt of a log."""
 DIGITS = 16
@@ -133,7 +133,8 @@ def _tests(run: Run, prefix: str, machine: str) -> Iterator[dict[str, Any]]:
         yield test | {"case": case}
     if data["verdict"] not in VERDICTS:
         raise ResultsError(f"{run.path}: unknown verdict '{data['verdict']}'")
-    misc = {"verdict": data["verdict"]} | (
+    verdicts = {one["subject"]: one["verdict"] for one in data["verdicts"]}
+    misc = {"verdict": data["verdict"], "verdicts": verdicts} | (
         {"problems": data["problems"]} if data["problems"] else {}
     )
     yield {
@@ -158,7 +159,7 @@ def _add_waiver(
     issues: dict[str, Any], incidents: list[Any], test: str, message: str, origin: str
 ) -> None:
     """Adds the issue of a waiver, once, and an incident of it for a waived test."""
-    found = WAIVER.match(message)
+    found = WAIVER.search(message)
     name = _plain(found["id"]) if found else "waiver"
     issue: dict[str, Any] = {"id": f"{origin}:{name}", "version": 1, "origin": origin}
     if found and found["link"]:

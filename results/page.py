@@ -41,8 +41,9 @@ class Texts:
 
 def _run(run: Run, texts: Texts) -> dict[str, Any]:
     data = run.data
-    kept = ("verdict", "reason", "target", "kernel", "release", "arch", "profile", "totals")
+    kept = ("verdict", "verdicts", "reason", "target", "kernel", "release", "arch", "profile")
     found: dict[str, Any] = {key: data[key] for key in kept}
+    found["totals"] = data["totals"]
     found["place"] = run.place
     found["problems"] = data["problems"]
     found["rules"] = {rule["id"]: rule["result"] for rule in [*data["rules"], *data["drafts"]]}

@@ -130,6 +130,12 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--lava", action="store_true", help="print LAVA's signals on standard output, at the end"
     )
+    run.add_argument(
+        "--verdict",
+        choices=(suite.OF_TARGET, suite.OF_ALL),
+        default=suite.OF_TARGET,
+        help="whose verdict decides the exit status: that of the target, such as the driver, or all",
+    )
     run.add_argument("--boot-timeout", type=float, default=guest.BOOT_S, metavar="SECONDS")
     run.set_defaults(command=_run)
 
@@ -250,6 +256,7 @@ def _run(options: argparse.Namespace) -> int:
         machine=MachineOptions.of_arguments(options),
         others=selected,
         lava=options.lava,
+        verdict=options.verdict,
     )
     if target == ALL and given.others.names:
         raise PmuvmError(f"LAYERS joins the layers of one target: it does not go with TARGET={ALL}")

@@ -180,11 +180,25 @@ def _bzimage_release(path: pathlib.Path, data: bytes) -> str:
     """Source: the kernel's Documentation/arch/x86/boot.rst, fields header and kernel_version."""
     if data[0x202:0x206] != b"HdrS":
         raise PmuvmError(f"{path} is not an x86 kernel image (bzImage): it has no boot header")
-    offset = int.from_bytes(data[0x20E:0x210], "little") + 0x200
-    text = data[offset : offset + 256].split(b"\0")[0].split(b" ")[0]
+    text = _bzimage_text(data).split(b" ")[0]
     if not re.fullmatch(rb"[0-9][A-Za-z0-9.+~_-]*", text):
         raise PmuvmError(f"{path} is not an x86 kernel image (bzImage): it states no release")
     return text.decode("ascii")
+
+
+def _bzimage_text(data: bytes) -> bytes:
+    """The release, the builder and the version of a bzImage, as in /proc/version."""
+    offset = int.from_bytes(data[0x20E:0x210], "little") + 0x200
+    return data[offset : offset + 256].split(b"\0")[0]
+
+
+def stable_version(found: Kernel) -> str:
+    """The version with the patch level, such as 6.1.192, if the image states one that its release hides; else ""."""
+    data = found.image.read_bytes()
+    bzimage = found.arch.image_format == "bzImage"
+    place = _bzimage_text(data) if bzimage else data
+    stated = re.search(rb"#1 [^\0\n]* Debian ([0-9]+\.[0-9]+\.[0-9]+)-", place)
+    return stated[1].decode("ascii") if stated else ""
 
 
 def _banner_release(path: pathlib.Path, data: bytes, arch: Arch) -> str:

@@ -74,6 +74,8 @@ class Request:
     """The layers that run besides the suite."""
     lava: bool = False
     """Whether the report has LAVA's signals."""
+    verdict: str = suite.OF_TARGET
+    """Whose verdict decides the exit status: suite.OF_TARGET or suite.OF_ALL."""
 
     def repro_command(self) -> str:
         """The repro command without the case's id at its end."""
@@ -126,6 +128,7 @@ def run_target(request: Request) -> int:
         "target": target.name,
         "kernel": found.name,
         "release": found.release,
+        "version": kernel.stable_version(found),
         "arch": found.arch.machine,
         "profile": request.selection.profile,
         "selected": [case.id for case in cases],
@@ -155,7 +158,8 @@ def run_target(request: Request) -> int:
             out.rmdir()
         raise
     again = request.repro_command()
-    return suite.report(stream, target, request.selection, out, again, joined, request.lava)
+    how = suite.Reporting(tuple(joined), request.lava, request.verdict)
+    return suite.report(stream, target, request.selection, out, again, how)
 
 
 def check_arch(target: suite.Target, of: str) -> None:

@@ -31,6 +31,8 @@ SCHEMAS = json.loads((pathlib.Path(__file__).parent / "suite_schema.json").read_
 """The JSON output of commands of pmuconf."""
 RENAMED = re.compile(r"pmuconf: case \S+ is now \S+")
 """The notice of pmuconf about an old case id. It is passed on to the user."""
+OF_TARGET, OF_ALL = "target", "all"
+"""Whose verdict decides the exit status of a run: that of the target's subject, such as the driver, or all."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,24 +194,35 @@ def cases(target: Target, selection: Selection) -> list[Case]:
     raise PmuvmError(f"nothing to run: no case of the suite applies to target {target.name}")
 
 
+@dataclasses.dataclass(frozen=True)
+class Reporting:
+    """The options of `pmuconf report`."""
+
+    layers: tuple[str, ...] = ()
+    """LAYER=FILE of each other layer."""
+    lava: bool = False
+    """Whether the report prints LAVA's signals."""
+    verdict: str = OF_TARGET
+
+
 def report(
     stream: pathlib.Path,
     target: Target,
     selection: Selection,
     out: pathlib.Path,
     again: str,
-    layers: Sequence[str] = (),
-    lava: bool = False,
+    how: Reporting | None = None,
 ) -> int:
     """Runs `pmuconf report` on the recorded stream and returns its exit status.
 
-    `again` is the repro command without the case's id at its end. `layers` has LAYER=FILE of each other layer. `lava`:
-    the report prints LAVA's signals.
+    `again` is the repro command without the case's id at its end.
     """
+    how = how or Reporting()
     argv = [str(binary()), "report", "--stream", str(stream), "--target", str(target.path)]
     argv += ["--profile", selection.profile] if selection.profile else []
-    argv += [word for layer in layers for word in ("--layer", layer)]
-    argv += ["--again", again, "--out", str(out), *(("--lava",) if lava else ())]
+    argv += ["--verdict", how.verdict]
+    argv += [word for layer in how.layers for word in ("--layer", layer)]
+    argv += ["--again", again, "--out", str(out), *(("--lava",) if how.lava else ())]
     return subprocess.run(argv, timeout=TIMEOUT_S).returncode
 
 

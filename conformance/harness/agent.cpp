@@ -167,6 +167,7 @@ class Agent {
                  {"pid", result.pid}};
     if (result.skip_reason != SkipReason::kNone) line["skip_reason"] = ToString(result.skip_reason);
     if (result.runs > 1) line["runs"] = result.runs;
+    if (!result.failed_rules.empty()) line["failed_rules"] = result.failed_rules;
     if (!result.measurements.empty()) line["measurements"] = ToJson(result.measurements);
     if (!result.lie.empty()) {
       line["lie"] = result.lie;

@@ -47,6 +47,7 @@ std::string EncodeResult(const CaseResult& result) {
                          {"message", result.message},
                          {"skip_reason", ToString(result.skip_reason)},
                          {"disturbed", result.preempted}};
+  if (!result.failed_rules.empty()) line["failed_rules"] = result.failed_rules;
   if (!result.measurements.empty()) line["measurements"] = ToJson(result.measurements);
   if (!result.lie.empty()) {
     line["lie"] = result.lie;
@@ -75,6 +76,7 @@ bool DecodeResult(const std::string& text, CaseResult* result) {
   result->preempted = json.value("disturbed", false);
   result->lie = json.value("lie", std::string());
   result->lied = json.value("lied", std::uint64_t{0});
+  result->failed_rules = json.value("failed_rules", std::vector<std::string>());
   result->named_rules = json.value("named_rules", std::vector<std::string>());
   return true;
 }

@@ -48,6 +48,18 @@ class Listener : public testing::EmptyTestEventListener {
     return failed.empty() ? rules : failed;
   }
 
+  // Returns the rules that failed, if each failure names one and others of `rules` did not fail.
+  // Otherwise it returns nothing.
+  std::vector<std::string> FailedAlone(const std::vector<Rule>& rules) const {
+    const bool all_name_one = std::ranges::all_of(failures_, [&](const auto& failure) {
+      return std::ranges::any_of(rules, [&](const Rule& rule) {
+        return failure.first.find(rule.text) != std::string::npos;
+      });
+    });
+    std::vector<std::string> named = Named(rules);
+    return all_name_one && named.size() < rules.size() ? named : std::vector<std::string>();
+  }
+
   // Returns each failure once, with the number of times it occurred.
   std::string failures() const {
     std::ostringstream os;
@@ -163,6 +175,7 @@ CaseResult RunInThisProcess(const CaseInfo& info) {
   }
   result.preempted = c.preempted;
   result.named_rules = listener->Named(info.meta.rules);
+  if (result.result == Result::kFail) result.failed_rules = listener->FailedAlone(info.meta.rules);
   result.measurements = Attached();
   return result;
 }

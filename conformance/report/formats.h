@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/verdict.h"
 
@@ -14,6 +15,10 @@ std::string ToJson(const Report& report);   // results.json
 std::string ToKtap(const Report& report);   // results.ktap
 std::string ToJunit(const Report& report);  // junit.xml
 std::string Summary(const Report& report);  // for a terminal; ends in the verdict
+
+// Returns a line for the verdict on each subject, "driver: CONFORMANT: …". A last line "all: …" has
+// the verdict of the run if it is not that on one subject.
+std::vector<std::string> VerdictLines(const Report& report);
 
 // Returns everything that a person needs to analyse a case that did not pass: expected and observed
 // values, the rules and their reasons, the opened events, and the repro command. The text has no

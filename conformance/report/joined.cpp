@@ -18,10 +18,18 @@ using ResultsByRule = std::map<std::string_view, std::vector<Result>>;
 
 constexpr std::string_view kAllLayers[] = {kSuiteLayer, "kunit", kWatchLayer, "vm", "fuzz"};
 
+// Returns the meaning of a case's result for one of its rules. A case that failed only other rules
+// has no answer for this one.
+Result ResultForRule(const CaseResult& row, std::string_view rule) {
+  const bool of_others = IsFailure(row.result) && !row.failed_rules.empty() &&
+                         std::ranges::find(row.failed_rules, rule) == row.failed_rules.end();
+  return of_others ? Result::kNotRun : ResultForRules(row);
+}
+
 ResultsByRule ByRule(std::span<const CaseResult> cases) {
   ResultsByRule by_rule;
   for (const CaseResult& row : cases) {
-    for (const std::string& rule : row.rules) by_rule[rule].push_back(ResultForRules(row));
+    for (const std::string& rule : row.rules) by_rule[rule].push_back(ResultForRule(row, rule));
   }
   return by_rule;
 }

@@ -39,6 +39,16 @@ Json ToJson(const LayerResults& layer) {
           {"file", layer.path},     {"selected", layer.selected}, {"cases", cases}};
 }
 
+Json ToJson(const std::vector<SubjectVerdict>& verdicts) {
+  Json json = Json::array();
+  for (const SubjectVerdict& one : verdicts) {
+    json.push_back({{"subject", ToString(one.subject)},
+                    {"verdict", ToString(one.verdict)},
+                    {"reason", one.reason}});
+  }
+  return json;
+}
+
 Json ToJson(const std::map<std::string_view, int>& counts) {
   Json json = Json::object();
   for (const auto& [layer, n] : counts) json[std::string(layer)] = n;
@@ -58,6 +68,7 @@ std::string ToJson(const Report& report) {
                 {"message", row.message}};
     if (row.skip_reason != SkipReason::kNone) one["skip_reason"] = ToString(row.skip_reason);
     if (row.runs > 1) one["runs"] = row.runs;
+    if (!row.failed_rules.empty()) one["failed_rules"] = row.failed_rules;
     if (!row.measurements.empty()) one["measurements"] = ToJson(row.measurements);
     if (!good && !report.repro_command.empty()) one["repro"] = report.repro_command + row.id;
     cases.push_back(std::move(one));
@@ -80,6 +91,9 @@ std::string ToJson(const Report& report) {
   }
   const Json json = {{"verdict", ToString(report.verdict)},
                      {"reason", report.reason},
+                     {"verdict_of", report.scope == Scope::kAll ? "all" : "target"},
+                     {"about", ToString(report.about)},
+                     {"verdicts", ToJson(report.verdicts)},
                      {"target", report.target},
                      {"kernel", report.kernel},
                      {"release", report.release},

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 #include "report/formats.h"
 #include "text/xml.h"
@@ -68,9 +69,15 @@ void LayerSuite(const Report& report, const LayerResults& layer, std::ostream& o
 
 void Properties(const Report& report, std::ostream& os) {
   os << "   <properties>\n";
-  for (const auto& [name, value] : {std::pair("verdict", std::string(ToString(report.verdict))),
-                                    std::pair("reason", report.reason)}) {
-    os << "    <property name=\"" << name << "\" value=\"" << XmlEscape(value)
+  std::vector<std::pair<std::string, std::string>> properties = {
+      {"verdict", std::string(ToString(report.verdict))}, {"reason", report.reason}};
+  for (const SubjectVerdict& one : report.verdicts) {
+    const std::string subject(ToString(one.subject));
+    properties.emplace_back("verdict." + subject, ToString(one.verdict));
+    properties.emplace_back("reason." + subject, one.reason);
+  }
+  for (const auto& [name, value] : properties) {
+    os << "    <property name=\"" << XmlEscape(name) << "\" value=\"" << XmlEscape(value)
        << "\"></property>\n";
   }
   os << "   </properties>\n";

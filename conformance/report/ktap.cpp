@@ -43,6 +43,7 @@ std::string ToKtap(const Report& report) {
     for (const CaseResult& row : layer.cases)
       WriteResult(report, row, layer.layer + ":", ++number, os);
   }
+  for (const std::string& line : VerdictLines(report)) os << "# " << OneLine(line) << "\n";
   os << "# " << ToString(report.verdict) << ": " << OneLine(report.reason) << "\n";
   return os.str();
 }

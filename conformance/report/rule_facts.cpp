@@ -183,7 +183,7 @@ Json WaiversOf(const std::string& case_id, const FactSources& sources) {
     rows.push_back({{"id", waiver.id},
                     {"case", case_id},
                     {"targets", waiver.targets},
-                    {"kernels", waiver.kernels},
+                    {"kernels", waiver.bug ? waiver.bug->Range() : waiver.kernels},
                     {"arch", waiver.arch},
                     {"reason", waiver.reason},
                     {"expires", waiver.expires}});

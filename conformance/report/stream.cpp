@@ -20,6 +20,7 @@ void ParseRun(const Json& json, Stream* stream) {
   stream->target = json.at("target").get<std::string>();
   stream->kernel = json.at("kernel").get<std::string>();
   stream->release = json.at("release").get<std::string>();
+  stream->version = json.value("version", std::string());
   stream->arch = json.at("arch").get<std::string>();
   const Json& profile = json.value("profile", Json());
   if (profile.is_string()) stream->profile = profile.get<std::string>();
@@ -42,6 +43,7 @@ void ParseResult(const Json& json, Stream* stream) {
   if (!known) throw std::runtime_error("unknown skip reason '" + reason + "'");
   result.skip_reason = *known;
   result.runs = json.value("runs", 1);
+  result.failed_rules = json.value("failed_rules", std::vector<std::string>());
   result.measurements = MeasurementsFromJson(json.value("measurements", Json::array()));
   result.lie = json.value("lie", std::string());
   if (!result.lie.empty()) stream->lie = result.lie;

@@ -18,6 +18,7 @@ struct Stream {
   std::string target;   // name
   std::string kernel;   // the kernel as the user named it: "6.12"
   std::string release;  // as the guest reported it: "6.12.117+deb12-cloud-amd64"
+  std::string version;  // with the patch level, if it is known: "6.12.117"
   std::string arch;
   std::string profile;  // "" for the whole catalogue
   std::vector<std::string> selected;

@@ -104,6 +104,17 @@ std::string NewerKernel(const Report& report) {
          " not judged (kernel_newer)\n";
 }
 
+// Lists the cases that pass although this kernel should have a known bug. Its fix may be
+// backported.
+std::string PassedInSpiteOfBugs(const Report& report) {
+  std::string text;
+  for (const CaseResult& row : report.cases) {
+    if (row.result == Result::kPass && !row.message.empty())
+      text += "  " + row.id + " " + OneLine(row.message) + "\n";
+  }
+  return text;
+}
+
 void Unpassed(const Report& report, const std::string& prefix, const CaseResult& row,
               std::ostream& os) {
   if (row.result == Result::kPass || row.result == Result::kSkip) return;
@@ -139,6 +150,22 @@ std::string Failure(const Report& report, const CaseResult& row, bool of_suite) 
   return text;
 }
 
+std::vector<std::string> VerdictLines(const Report& report) {
+  const auto phrase = [](Verdict verdict, const std::string& reason) {
+    std::string text(ToString(verdict));
+    for (char& c : text) c = c == '_' ? ' ' : c;
+    return text + ": " + reason;
+  };
+  std::vector<std::string> lines;
+  bool decides = false;
+  for (const SubjectVerdict& one : report.verdicts) {
+    lines.push_back(std::string(ToString(one.subject)) + ": " + phrase(one.verdict, one.reason));
+    decides = decides || (one.verdict == report.verdict && one.reason == report.reason);
+  }
+  if (!decides) lines.push_back("all: " + phrase(report.verdict, report.reason));
+  return lines;
+}
+
 std::string Summary(const Report& report) {
   std::ostringstream os;
   os << NewerKernel(report);
@@ -171,12 +198,10 @@ std::string Summary(const Report& report) {
   if (!skip_reasons.empty()) os << CountsLine("  without an answer: ", skip_reasons);
   os << CountsLine("  rules " + std::to_string(t.rules) + ": ", rules);
   os << FailedBySubject(report) << DraftResults(report) << RulesOfLayers(report);
-  os << Skips(report) << PreemptedCases(report);
+  os << Skips(report) << PreemptedCases(report) << PassedInSpiteOfBugs(report);
   for (const std::string& problem : report.problems)
     os << "  problem: " << OneLine(problem) << "\n";
-  std::string verdict(ToString(report.verdict));
-  for (char& c : verdict) c = c == '_' ? ' ' : c;
-  os << verdict << ": " << report.reason << "\n";
+  for (const std::string& line : VerdictLines(report)) os << line << "\n";
   return os.str();
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/newer_kernel.h"
+#include "report/decide.h"
 #include "report/joined.h"
 #include "target/target.h"
 #include "text/one_line.h"
@@ -36,10 +37,6 @@ int Severity(Result result) {
       return 6;
   }
   return 6;
-}
-
-bool IsFailure(Result result) {
-  return result == Result::kFail || result == Result::kTimeout || result == Result::kCrash;
 }
 
 std::vector<CaseResult> Collect(const Stream& stream, std::span<const KnownCase> suite) {
@@ -84,6 +81,33 @@ void WaiveReports(const CaseResult& row, std::vector<std::string>* problems) {
   });
 }
 
+// Returns whether the kernel of the run has the bug that a waiver names. Without a bug, it has.
+Affected HasBug(const Waiver& waiver, const Report& report) {
+  if (!waiver.bug) return Affected::kYes;
+  const auto version = ParseKernelVersion(report.version.empty() ? report.release : report.version);
+  return version ? waiver.bug->In(*version) : Affected::kMaybe;
+}
+
+// Accepts a failure. Only a bug of the kernel excuses the death of a guest.
+void Accept(const Waiver& waiver, Affected affected, Report* report, CaseResult* row) {
+  if (row->result == Result::kCrash) WaiveReports(*row, &report->problems);
+  const std::string_view unknown = "\nthe patch level of this kernel is not known";
+  row->message = waiver.Text() + std::string(affected == Affected::kMaybe ? unknown : "") + "\n" +
+                 row->message;
+  row->result = Result::kWaived;
+}
+
+// A case that passes contradicts a waiver. A kernel without a known bug may have a backported fix.
+void Contradict(const Waiver& waiver, Affected affected, const Report& report, CaseResult* row) {
+  if (waiver.bug) {
+    if (affected == Affected::kYes) row->message = "passed in spite of the bug of " + waiver.id;
+    return;
+  }
+  if (!report.newest_kernel.empty()) return;
+  row->message = "waiver " + waiver.id + " expects it to fail";
+  row->result = Result::kUnexpectedPass;
+}
+
 // `release` selects the waivers, as it selects the rules. A newer kernel may have mended its fault.
 void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, std::string_view release,
                   Report* report) {
@@ -93,19 +117,21 @@ void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, std::
                                  waiver.contact + ") expired on " + waiver.expires);
       continue;
     }
+    const Affected affected = HasBug(waiver, *report);
+    if (affected == Affected::kNo) continue;
     for (CaseResult& row : report->cases) {
       if (!waiver.Covers(row.id, report->target, release, report->arch)) continue;
-      if (waiver.Accepts(row.result) && !row.message.starts_with(kGuestLost)) {
-        if (row.result == Result::kCrash) WaiveReports(row, &report->problems);
-        row.message = waiver.Text() + "\n" + row.message;
-        row.result = Result::kWaived;
-      } else if (row.result == Result::kPass && report->newest_kernel.empty()) {
-        row.message = "waiver " + waiver.id + " expects it to fail";
-        row.result = Result::kUnexpectedPass;
+      const bool died = row.message.starts_with(kGuestLost);
+      if (waiver.Accepts(row.result) && (waiver.bug || !died)) {
+        Accept(waiver, affected, report, &row);
+      } else if (row.result == Result::kPass) {
+        Contradict(waiver, affected, *report, &row);
       }
     }
   }
 }
+
+}  // namespace
 
 Totals Count(const Report& report) {
   Totals totals;
@@ -146,169 +172,6 @@ Totals Count(const Report& report) {
   }
   return totals;
 }
-
-// Returns "40 of 41 cases have no answer: not permitted here (perf_event_open: EPERM)",
-// or "" if there is no such case. Such cases usually have one cause, so it names the first.
-std::string UnansweredReason(const Report& report) {
-  int n = 0;
-  const CaseResult* first = nullptr;
-  for (const CaseResult& row : report.cases) {
-    if (row.result != Result::kSkip || ResultForRules(row) != Result::kNotRun) continue;
-    if (row.skip_reason == SkipReason::kKernelNewer) continue;
-    if (n++ == 0) first = &row;
-  }
-  if (n == 0) return "";
-  return std::to_string(n) + " of " + std::to_string(report.cases.size()) +
-         " cases have no answer: " + std::string(Phrase(first->skip_reason)) + " (" +
-         first->message.substr(0, first->message.find('\n')) + ")";
-}
-
-std::string ListIds(const std::vector<std::string>& ids) {
-  constexpr std::size_t kMaxListed = 8;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(ids.size(), kMaxListed); ++i)
-    text += (i ? ", " : "") + ids[i];
-  if (ids.size() > kMaxListed) text += " and " + std::to_string(ids.size() - kMaxListed) + " more";
-  return text;
-}
-
-template <typename Rows, typename Predicate, typename Name>
-std::vector<std::string> NamesWhere(const Rows& rows, Predicate predicate, Name name) {
-  std::vector<std::string> names;
-  for (const auto& row : rows) {
-    if (predicate(row)) names.emplace_back(name(row));
-  }
-  return names;
-}
-
-// Returns "614 MUST rules passed (judged: 495 by the suite, 160 by KUnit); not run: vm: 5 MUST
-// rules".
-std::string Judged(const Report& report) {
-  const auto count = [&](RuleResult result) {
-    return std::count_if(report.rules.begin(), report.rules.end(), [&](const RuleRow& row) {
-      return row.rule.level == Level::kMust && row.result == result;
-    });
-  };
-  const auto waived = count(RuleResult::kWaived);
-  const LayerCounts counts = CountLayers(report, true);
-  std::string text = std::to_string(count(RuleResult::kPassed)) + " MUST rules passed";
-  if (waived > 0) text += ", and waivers accept the failures of " + std::to_string(waived);
-  text += report.layers.empty() ? ", judged by " + LayersThatRan(report)
-                                : " (judged: " + JudgedText(counts) + ")";
-  const auto newer = count(RuleResult::kNotJudged);
-  if (newer > 0) {
-    text += ", not judged on a kernel newer than " + report.newest_kernel + ": " +
-            std::to_string(newer);
-  }
-  return text + NotJudgedText(counts);
-}
-
-// Returns "only selected tests ran (the suite alone): 3 passed, 1 skipped".
-std::string Selected(const Report& report) {
-  int passed = report.totals.passed;
-  int skipped = report.totals.skipped;
-  for (const LayerResults& layer : report.layers) {
-    for (const CaseResult& row : layer.cases) {
-      passed += row.result == Result::kPass ? 1 : 0;
-      skipped += row.result == Result::kSkip ? 1 : 0;
-    }
-  }
-  std::string text = "only selected tests ran, of " + LayersThatRan(report) + ": " +
-                     std::to_string(passed) + " passed";
-  if (report.totals.waived > 0) text += ", " + std::to_string(report.totals.waived) + " waived";
-  if (skipped > 0) text += ", " + std::to_string(skipped) + " skipped";
-  return text;
-}
-
-// Returns "CNT-002", or "DRC-052 (KUnit)" for a rule that failed in other layers only.
-std::string FailedName(const RuleRow& row) {
-  std::string layers;
-  for (const LayerAnswer& answer : row.layers) {
-    if (answer.result != RuleResult::kFailed) continue;
-    if (answer.layer == kSuiteLayer) return std::string(row.rule.id);
-    layers += (layers.empty() ? "" : ", ") + std::string(PhraseOfLayer(answer.layer));
-  }
-  return std::string(row.rule.id) + " (" + layers + ")";
-}
-
-// Returns "KUnit: suite x did not run" for the first layer that could not judge its run, or "".
-std::string UnjudgedLayer(const Report& report) {
-  for (const LayerResults& layer : report.layers) {
-    const std::string name(PhraseOfLayer(layer.layer));
-    if (!layer.judged)
-      return name + ": " + (layer.problems.empty() ? "not judged" : layer.problems.front());
-    if (layer.cases.empty()) return name + ": its file has no test";
-  }
-  return "";
-}
-
-std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& report) {
-  const auto case_id = [](const CaseResult& row) { return row.id; };
-  const auto rule_id = [](const RuleRow& row) { return row.rule.id; };
-  const auto must = [](const RuleRow& row) { return row.rule.level == Level::kMust; };
-
-  if (!stream.lie.empty()) {
-    return {Verdict::kNotJudged,
-            "the lie " + stream.lie + " was on: these results say nothing about the driver"};
-  }
-  if (report.cases.empty()) return {Verdict::kNotJudged, "no case was selected"};
-  const auto failed_rules = NamesWhere(
-      report.rules, [&](const RuleRow& r) { return must(r) && r.result == RuleResult::kFailed; },
-      FailedName);
-  const auto unexpected = NamesWhere(
-      report.cases, [](const CaseResult& r) { return r.result == Result::kUnexpectedPass; },
-      case_id);
-  const auto failed_cases = NamesWhere(
-      report.cases, [](const CaseResult& r) { return IsFailure(r.result); }, case_id);
-  if (!failed_rules.empty()) return {Verdict::kNotConformant, "failed: " + ListIds(failed_rules)};
-  if (!unexpected.empty()) {
-    return {Verdict::kNotConformant, "passed in spite of a waiver: " + ListIds(unexpected)};
-  }
-  if (stream.partial && !failed_cases.empty()) {
-    return {Verdict::kNotConformant, "failed: " + ListIds(failed_cases)};
-  }
-  if (!report.problems.empty()) return {Verdict::kNotConformant, report.problems.front()};
-  if (!stream.ended) return {Verdict::kNotJudged, "lost: the stream has no end"};
-  if (const std::string unanswered = UnansweredReason(report); !unanswered.empty())
-    return {Verdict::kNotJudged, unanswered};
-  if (!stream.no_kernel_log.empty()) return {Verdict::kNotJudged, stream.no_kernel_log};
-  if (const std::string unjudged = UnjudgedLayer(report); !unjudged.empty())
-    return {Verdict::kNotJudged, unjudged};
-
-  const auto no_answer = NamesWhere(
-      report.cases,
-      [&](const CaseResult& r) {
-        return (r.result == Result::kBroken || r.result == Result::kNotRun);
-      },
-      case_id);
-  if (stream.partial) {
-    if (!no_answer.empty()) return {Verdict::kNotJudged, "no answer from: " + ListIds(no_answer)};
-    if (report.totals.passed + report.totals.waived == 0) {
-      return {Verdict::kNotJudged, "every selected case was skipped"};
-    }
-    return {Verdict::kPartial, Selected(report)};
-  }
-  const auto open_rules = NamesWhere(
-      report.rules,
-      [&](const RuleRow& r) {
-        return must(r) &&
-               (r.result == RuleResult::kIncomplete || r.result == RuleResult::kNotTested);
-      },
-      rule_id);
-  if (!open_rules.empty()) {
-    return {Verdict::kNotJudged,
-            "not tested to the end: " + ListIds(open_rules) +
-                (no_answer.empty() ? "" : " (no answer from: " + ListIds(no_answer) + ")")};
-  }
-  if (report.totals.rules_passed == 0) return {Verdict::kNotJudged, "no rule was tested"};
-  if (std::ranges::any_of(report.layers,
-                          [](const LayerResults& layer) { return !layer.selected.empty(); })) {
-    return {Verdict::kPartial, Selected(report)};
-  }
-  return {Verdict::kConformant, Judged(report)};
-}
-
-}  // namespace
 
 std::string_view ToString(RuleResult result) {
   switch (result) {
@@ -363,6 +226,10 @@ int ExitStatus(Verdict verdict) {
   return 2;
 }
 
+bool IsFailure(Result result) {
+  return result == Result::kFail || result == Result::kTimeout || result == Result::kCrash;
+}
+
 Result ResultForRules(const CaseResult& row) {
   const bool open = row.result == Result::kSkip && LeavesRulesOpen(row.skip_reason);
   return open ? Result::kNotRun : row.result;
@@ -392,6 +259,7 @@ CaseResult AsReported(const CaseResult& result, const Stream& run, const Target&
   Report report;
   report.target = run.target;
   report.release = run.release;
+  report.version = run.version;
   report.arch = run.arch;
   report.cases = {result};
   if (IsNewer(target, run.release)) report.newest_kernel = NewestKernel(target);
@@ -399,9 +267,23 @@ CaseResult AsReported(const CaseResult& result, const Stream& run, const Target&
   return report.cases.front();
 }
 
+namespace {
+
+// Returns the subject whose verdict is that of the run, or nullopt for all together. A run of
+// selected cases, or of a profile without rules of the subject, depends on all of them.
+std::optional<RuleSubject> DecidingSubject(const Report& report, const Stream& stream,
+                                           Scope scope) {
+  const bool has_rules = std::ranges::any_of(
+      report.verdicts, [&](const SubjectVerdict& one) { return one.subject == report.about; });
+  if (scope == Scope::kAll || stream.partial || !has_rules) return std::nullopt;
+  return report.about;
+}
+
+}  // namespace
+
 Report Judge(const Stream& stream, const Target& target, const Profile& profile,
              std::span<const KnownCase> suite, std::span<const Waiver> waivers,
-             std::string_view today, std::vector<LayerResults> layers) {
+             std::string_view today, std::vector<LayerResults> layers, Scope scope) {
   if (stream.target != target.name()) {
     throw ConfigError(
         OneLine("the stream is of target '" + stream.target + "', not '" + target.name() + "'"));
@@ -412,6 +294,7 @@ Report Judge(const Stream& stream, const Target& target, const Profile& profile,
   report.target = stream.target;
   report.kernel = stream.kernel;
   report.release = stream.release;
+  report.version = stream.version;
   report.arch = stream.arch;
   report.profile = profile.name;
   report.problems = stream.problems;
@@ -423,7 +306,11 @@ Report Judge(const Stream& stream, const Target& target, const Profile& profile,
   const auto problems = ProblemsOfLayers(report.layers);
   report.problems.insert(report.problems.end(), problems.begin(), problems.end());
   report.totals = Count(report);
-  std::tie(report.verdict, report.reason) = Decide(stream, report);
+  report.scope = scope;
+  report.about = SubjectOf(target);
+  report.verdicts = DecideEach(stream, report, target);
+  std::tie(report.verdict, report.reason) =
+      Decide(stream, report, target, DecidingSubject(report, stream, scope));
   report.reason = OneLine(report.reason);
   return report;
 }

@@ -53,6 +53,19 @@ struct RuleRow {
   std::vector<LayerAnswer> layers = {};  // those that test the rule; empty if it does not apply
 };
 
+// Which verdict is the verdict of the run.
+enum class Scope {
+  kTarget,  // that on the subject of the target, such as the driver; on all if cases were selected
+  kAll,     // that on all subjects together
+};
+
+// The verdict on the driver, the perf core or the architecture.
+struct SubjectVerdict {
+  RuleSubject subject = RuleSubject::kDriver;
+  Verdict verdict = Verdict::kNotJudged;
+  std::string reason;  // on one line
+};
+
 struct Totals {
   std::map<SkipReason, int> skip_reasons;  // of skipped and broken cases, by skip reason
   int cases = 0, passed = 0, failed = 0, skipped = 0, waived = 0, broken = 0, timeout = 0,
@@ -61,9 +74,13 @@ struct Totals {
 
 struct Report {
   Verdict verdict = Verdict::kNotJudged;
-  std::string reason;         // why this verdict, on one line
-  std::string repro_command;  // repro command, without the id of the case
+  std::string reason;                    // why this verdict, on one line
+  Scope scope = Scope::kTarget;          // the verdict that decides
+  RuleSubject about{};                   // the subject of the target
+  std::vector<SubjectVerdict> verdicts;  // one for each subject that has rules
+  std::string repro_command;             // repro command, without the id of the case
   std::string target, kernel, release, arch, profile;
+  std::string version;        // with the patch level, if `release` hides it: "6.1.192"
   std::string newest_kernel;  // the newest series that the rules describe; "" if none is older
   Totals totals;
   std::vector<CaseResult> cases;  // the selected ones in order, with waivers applied
@@ -78,6 +95,10 @@ struct KnownCase {
   std::string id;
   std::vector<std::string> rules;
 };
+
+Totals Count(const Report& report);
+
+bool IsFailure(Result result);  // FAIL, TIMEOUT or CRASH
 
 // Returns the meaning of a case's result for its rules. A SKIP without information about the target
 // (not permitted here, no such PMU) counts as NOT_RUN.
@@ -94,7 +115,8 @@ CaseResult AsReported(const CaseResult& result, const Stream& run, const Target&
 // subject.
 Report Judge(const Stream& stream, const Target& target, const Profile& profile,
              std::span<const KnownCase> suite, std::span<const Waiver> waivers,
-             std::string_view today, std::vector<LayerResults> layers = {});
+             std::string_view today, std::vector<LayerResults> layers = {},
+             Scope scope = Scope::kTarget);
 
 }  // namespace pmuconf
 

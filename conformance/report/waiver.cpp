@@ -59,7 +59,8 @@ std::string ReadOrFail(const std::string& path) {
 }  // namespace
 
 std::string Waiver::Text() const {
-  return "waiver " + id + ": " + reason + " (" + link + ")\nowner: " + owner + ", " + contact;
+  return (bug ? "known: " + bug->Fixed() + "\n" : "") + "waiver " + id + ": " + reason + " (" +
+         link + ")\nowner: " + owner + ", " + contact;
 }
 
 bool Waiver::Accepts(Result result) const {
@@ -118,6 +119,11 @@ std::vector<Waiver> ParseWaivers(std::string_view text, const std::string& path,
     waiver.cases = scope->OneOrMore("case");
     waiver.targets = scope->OneOrMore("target");
     waiver.kernels = scope->StringOr("kernels", ">=6.1");
+    if (auto kernel = table.Table("kernel")) {
+      if (waiver.kernels != ">=6.1") scope->Fail("kernels", "does not go with the table kernel");
+      waiver.bug = ReadKernelBug(&*kernel);
+      kernel->Finish();
+    }
     try {
       KernelMatches(waiver.kernels, "6.1");
     } catch (const ConfigError&) {

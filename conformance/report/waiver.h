@@ -3,12 +3,14 @@
 #ifndef PMUCONF_REPORT_WAIVER_H_
 #define PMUCONF_REPORT_WAIVER_H_
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "harness/result.h"
+#include "report/kernel_bug.h"
 
 namespace pmuconf {
 
@@ -32,12 +34,17 @@ struct Waiver {
   std::string arch;                  // as uname -m prints it, e.g. "aarch64"; empty: all
   std::vector<Result> results = {Result::kFail};
   std::string contact;  // of the owner
+  // The bug of the kernel that causes the failure. It replaces `kernels`. Without it, the failure
+  // is expected on each kernel of the scope.
+  std::optional<KernelBug> bug = std::nullopt;
 
+  // Returns whether the scope includes a case of a run; the versions of `bug` do not count.
   bool Covers(std::string_view case_id, std::string_view target_name, std::string_view release,
               std::string_view machine) const;
   // Returns whether the waiver accepts this result.
   bool Accepts(Result result) const;
-  // Returns two lines for reports: the reason with the link, and the owner with the contact.
+  // Returns lines for reports: the versions of `bug`, the reason with the link, and the owner with
+  // the contact.
   std::string Text() const;
   bool ExpiredOn(std::string_view today) const { return today > expires; }
 };

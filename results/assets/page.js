@@ -68,9 +68,11 @@ function showSummary() {
   }
   const [run] = data.runs;
   const totals = TOTALS.filter((key) => run.totals[key]);
+  const shown = run.verdicts.some((one) => one.verdict === run.verdict && one.reason === run.reason);
+  const lines = shown ? run.verdicts : [...run.verdicts, { ...run, subject: "all" }];
   section.append(
-    make("p", { class: "verdict" },
-      make("span", { class: `tag ${STYLES[run.verdict] ?? "off"}` }, verdictOf(run)), ` ${run.reason}`),
+    ...lines.map((one) => make("p", { class: "verdict" },
+      make("span", { class: `tag ${STYLES[one.verdict] ?? "off"}` }, verdictOf(one)), ` ${one.subject}: ${one.reason}`)),
     make("ul", { class: "facts" },
       make("li", {}, `kernel ${run.release}`),
       run.profile && make("li", {}, `profile ${run.profile}`),

@@ -32,7 +32,14 @@ def results(folder: Path, name: str, target: str = "refpmu", **changed: str) -> 
     ]
     data: dict[str, Any] = {"verdict": "CONFORMANT", "reason": name, "target": target}
     data |= {"kernel": "6.12", "release": "6.12.9", "arch": "x86_64", "profile": ""}
-    data |= {"totals": {"passed": 4}, "skip_reasons": {}, "cases": cases, "rules": rules}
+    data |= {
+        "verdict_of": "target",
+        "verdicts": [],
+        "totals": {"passed": 4},
+        "skip_reasons": {},
+        "cases": cases,
+        "rules": rules,
+    }
     data |= {"drafts": [], "problems": []}
     file = folder / f"{name}.json"
     file.write_text(json.dumps(data), encoding="utf-8")

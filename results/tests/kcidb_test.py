@@ -45,7 +45,14 @@ def data(**changes: Any) -> dict[str, Any]:
     cases = [case | {"rules": ["CNT-002"], "duration_s": 0.25} for case in CASES]
     found = {"verdict": "NOT_CONFORMANT", "reason": "failed: CNT-002", "target": "cpu"}
     more = {"kernel": "6.12", "release": "6.12.9", "arch": "x86_64", "profile": ""}
-    empty: dict[str, Any] = {"totals": {}, "skip_reasons": {}, "rules": [], "drafts": []}
+    empty: dict[str, Any] = {
+        "verdict_of": "target",
+        "verdicts": [],
+        "totals": {},
+        "skip_reasons": {},
+        "rules": [],
+        "drafts": [],
+    }
     return found | more | empty | {"problems": [], "cases": cases} | changes
 
 
@@ -125,7 +132,7 @@ def test_report_has_the_kernel_the_cases_and_the_verdict(
                 "path": "pmuconf.verdict",
                 "status": "FAIL",
                 "log_excerpt": "failed: CNT-002",
-                "misc": {"verdict": "NOT_CONFORMANT"},
+                "misc": {"verdict": "NOT_CONFORMANT", "verdicts": {}},
             },
         ],
     }

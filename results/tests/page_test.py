@@ -23,6 +23,7 @@ CASE = {"id": "A.One", "rules": ["CNT-007"], "result": "FAIL", "duration_s": 0.5
 DOCUMENT: dict[str, Any] = {
     **{key: "" for key in ("reason", "profile")},
     **{"verdict": "NOT_CONFORMANT", "target": "t", "kernel": "6.12", "release": "6.12.9"},
+    **{"verdict_of": "target", "verdicts": []},
     **{"arch": "x86_64", "totals": {"cases": 1}, "skip_reasons": {}, "cases": [CASE]},
     **{"rules": [RULE], "drafts": [], "problems": []},
 }
