@@ -97,7 +97,7 @@ static const struct attribute_group caps_group = {
 /* cpus: present only if the core type does not include all CPUs */
 static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	return cpumap_print_to_pagebuf(true, page, &device_of(dev)->supported);
+	return sysfs_emit(page, "%*pbl\n", cpumask_pr_args(&device_of(dev)->supported));
 }
 static DEVICE_ATTR_RO(cpus);
 

@@ -17,9 +17,9 @@ static bool registered;
 static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	const unsigned int cpu = READ_ONCE(refpmu_uncore.cpu);
+	const struct cpumask *mask = cpu < nr_cpu_ids ? cpumask_of(cpu) : cpu_none_mask;
 
-	return cpumap_print_to_pagebuf(true, page, cpu < nr_cpu_ids ? cpumask_of(cpu) :
-								      cpu_none_mask);
+	return sysfs_emit(page, "%*pbl\n", cpumask_pr_args(mask));
 }
 static DEVICE_ATTR_RO(cpumask);
 
