@@ -13,7 +13,7 @@ WAIVERS = Path("conformance/waivers")
 
 
 def sections(text: str) -> dict[str, str]:
-    """The text of each section of the page, by the anchor of its heading."""
+    """The text of each section of the page in one line, by the anchor of its heading."""
     found: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in text.splitlines():
@@ -21,13 +21,18 @@ def sections(text: str) -> dict[str, str]:
         if heading is not None:
             lines = found.setdefault(anchor(heading[2]), [])
         lines.append(line)
-    return {name: "\n".join(lines) for name, lines in found.items()}
+    return {name: " ".join(" ".join(lines).split()) for name, lines in found.items()}
+
+
+def named(commit: str) -> str:
+    """The id of a commit, or its subject if the id is unknown."""
+    return commit[2:-2] if commit.startswith('("') else commit.partition(" ")[0]
 
 
 def words(waiver: dict[str, Any]) -> list[str]:
     """The words that the section of a bug must have: the id of its waiver, its versions and its commits."""
     bug = waiver["kernel"]
-    commits = [str(bug[key]).partition(" ")[0] for key in ("cause", "fix") if bug.get(key)]
+    commits = [named(str(bug[key])) for key in ("cause", "fix") if bug.get(key)]
     return [waiver["id"], *bug.get("since", []), *bug.get("fixed", []), *commits]
 
 

@@ -35,6 +35,7 @@ fix = '0123456789ab ("perf: count")'
         ('"6.16"', '"6.15"', "does not name 6.15"),
         ("0123456789ab", "ba9876543210", "does not name ba9876543210"),
         ("CORE-1", "CORE-2", "does not name CORE-2"),
+        ("0123456789ab (", "(", "does not name perf: count"),
         ("a-count", "no-count", "no section docs/findings.md#no-count-is-lost"),
         ("[waiver.kernel]", "[waiver.scope]", ""),
     ],

@@ -44,10 +44,11 @@ std::vector<std::string> Versions(TomlTable* table, const char* key) {
 }
 
 std::string Commit(TomlTable* table, const char* key) {
-  static const std::regex kCommit("[0-9a-f]{12} \\(\".+\"\\)");
+  static const std::regex kCommit("([0-9a-f]{12} )?\\(\".+\"\\)");
   std::string commit = table->StringOr(key, "");
   if (!commit.empty() && !std::regex_match(commit, kCommit))
-    table->Fail(key, "must be like '123456789abc (\"perf: subject\")'");
+    table->Fail(key,
+                "must be like '123456789abc (\"perf: subject\")'; without the id if it is unknown");
   return commit;
 }
 

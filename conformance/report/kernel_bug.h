@@ -36,7 +36,7 @@ struct KernelBug {
   // The first versions with the bug, and the first without it. An entry "6.17.8" stands for this
   // and later versions of the series 6.17. An entry "6.18" stands for 6.18 and all later series.
   std::vector<std::string> since, fixed;
-  std::string cause, fix;  // commits, as 123456789abc ("perf: subject"); "" if unknown
+  std::string cause, fix;  // as 123456789abc ("perf: subject"), or ("perf: subject")
 
   Affected In(const KernelVersion& version) const;
   // Returns "fixed in 6.17.8, 6.18 by 123456789abc ("perf: subject")", or "no fix is known".

@@ -152,6 +152,8 @@ TEST(KnownBug, FileIsReadStrictly) {
       "since = [\"6.16\"]\nfixed = [\"6.17.8\"]\nfix = '0123456789ab (\"p: f\")'\n";
   ASSERT_TRUE(Parsed(good).front().bug);
   EXPECT_EQ(Parsed(good).front().bug->fixed, std::vector<std::string>{"6.17.8"});
+  const std::string no_id = "since = [\"6.16\"]\nfixed = [\"7.3\"]\nfix = '(\"p: f\")'\n";
+  EXPECT_EQ(Parsed(no_id).front().bug->Fixed(), "fixed in 7.3 by (\"p: f\")");
   ExpectRefused("fixed = [\"6.17\"]\n", "since: is missing");
   ExpectRefused("since = [\"6\"]\n", "since: must be versions like");
   ExpectRefused("since = [\"6.17.0\"]\n", "since: must be versions like");

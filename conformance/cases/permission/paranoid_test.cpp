@@ -92,6 +92,21 @@ CONFORMANCE_CASE(Permission, PhysAddrAndNamespacesNeedPrivilege, .rules = {rule:
   EXPECT_EQ(UnprivilegedErrno(namespaces), EACCES) << rule::PRM_008.text;
 }
 
+CONFORMANCE_CASE(Permission, CallChainThatIncludesTheKernelIsRefused, .rules = {rule::PRM_017},
+                 .needs = {Cap::kSampling, Cap::kExcludes}) {
+  const auto chain = [](bool without_kernel) {
+    return OpenOptions{.sample_period = 1'000,
+                       .sample_type = PERF_SAMPLE_CALLCHAIN,
+                       .exclude_kernel = true,
+                       .edit = [without_kernel](perf_event_attr& attr) {
+                         attr.exclude_callchain_kernel = without_kernel;
+                       }};
+  };
+  const Sysctl paranoid(kParanoid, "2");
+  EXPECT_EQ(UnprivilegedErrno(chain(false)), EACCES) << rule::PRM_017.text;
+  EXPECT_EQ(UnprivilegedErrno(chain(true)), 0) << "the chain of user space is allowed";
+}
+
 CONFORMANCE_CASE(Permission, DescriptorOutlivesThePrivilege, .rules = {rule::PRM_016},
                  .needs = {Cap::kStimulus}) {
   const Sysctl paranoid(kParanoid, "2");
