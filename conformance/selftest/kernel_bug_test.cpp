@@ -68,7 +68,14 @@ TEST(KernelVersion, PackageHasThePatchLevelThatTheReleaseHides) {
 }
 
 Target Toy() {
-  return Target::Parse("[target]\nname = \"toy\"\nmatch = \"toy\"\nkind = \"software\"\n",
+  return Target::Parse(R"([target]
+name = "toy"
+match = "toy"
+kind = "software"
+[[event]]
+name = "page-faults"
+accuracy = "exact"
+)",
                        "t.toml");
 }
 
@@ -154,13 +161,13 @@ TEST(KnownBug, FileIsReadStrictly) {
   EXPECT_EQ(Parsed(good).front().bug->fixed, std::vector<std::string>{"6.17.8"});
   const std::string no_id = "since = [\"6.16\"]\nfixed = [\"7.3\"]\nfix = '(\"p: f\")'\n";
   EXPECT_EQ(Parsed(no_id).front().bug->Fixed(), "fixed in 7.3 by (\"p: f\")");
-  ExpectRefused("fixed = [\"6.17\"]\n", "since: is missing");
-  ExpectRefused("since = [\"6\"]\n", "since: must be versions like");
-  ExpectRefused("since = [\"6.17.0\"]\n", "since: must be versions like");
-  ExpectRefused("since = [\"6.16\"]\nfix = '0123456789ab (\"p: f\")'\n", "fixed: is missing");
-  ExpectRefused("since = [\"6.16\"]\ncause = \"p: f\"\n", "cause: must be like");
+  ExpectRefused("fixed = [\"6.17\"]\n", "since' is missing");
+  ExpectRefused("since = [\"6\"]\n", "since' must be versions like");
+  ExpectRefused("since = [\"6.17.0\"]\n", "since' must be versions like");
+  ExpectRefused("since = [\"6.16\"]\nfix = '0123456789ab (\"p: f\")'\n", "fixed' is missing");
+  ExpectRefused("since = [\"6.16\"]\ncause = \"p: f\"\n", "cause' must be like");
   ExpectRefused("since = [\"6.16\"]\nuntil = \"7.0\"\n", "until");
-  ExpectRefused(good, "kernels: does not go with the table kernel", "kernels = \">=6.12\"\n");
+  ExpectRefused(good, "kernels' does not go with the table kernel", "kernels = \">=6.12\"\n");
 }
 
 }  // namespace

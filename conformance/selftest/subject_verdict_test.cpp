@@ -34,15 +34,20 @@ constexpr auto kDriver = RuleSubject::kDriver;
 constexpr auto kCore = RuleSubject::kPerfCore;
 
 Target Toy(const std::string& kind) {
-  return Target::Parse("[target]\nname = \"toy\"\nmatch = \"toy\"\nkind = \"" + kind +
-                           "\"\n[counters]\ngeneral = 4\nwidth = 48\n",
-                       "toy.toml");
+  const std::string head = "[target]\nname = \"toy\"\nmatch = \"toy\"\nkind = \"" + kind + "\"\n";
+  if (kind == "software")
+    return Target::Parse(head + "[[event]]\nname = \"page-faults\"\naccuracy = \"exact\"\n",
+                         "t.toml");
+  return Target::Parse(head +
+                           "[counters]\ngeneral = 4\nwidth = 48\n"
+                           "[[event]]\nname = \"a\"\ncounters = \"0-3\"\naccuracy = \"exact\"\n",
+                       "t.toml");
 }
 
 const std::vector<KnownCase> kCases = {
     {"A.Driver", {Id(kDriver)}}, {"A.Core", {Id(kCore)}}, {"A.Both", {Id(kDriver), Id(kCore)}}};
 
-Stream Run(std::map<std::string, Result> results) {
+Stream StreamOf(std::map<std::string, Result> results) {
   Stream stream;
   stream.target = "toy";
   stream.kernel = stream.release = "6.12.1";
@@ -62,7 +67,7 @@ Report JudgeIt(const Stream& stream, const std::string& kind = "core",
 }
 
 TEST(SubjectVerdict, FailureOfTheCoreIsNotTheDrivers) {
-  const Report report = JudgeIt(Run({{"A.Core", Result::kFail}}));
+  const Report report = JudgeIt(StreamOf({{"A.Core", Result::kFail}}));
   ASSERT_EQ(report.verdicts.size(), 2U);
   EXPECT_EQ(report.verdicts[0].subject, kDriver);
   EXPECT_EQ(report.verdicts[0].verdict, Verdict::kConformant) << report.verdicts[0].reason;
@@ -73,27 +78,28 @@ TEST(SubjectVerdict, FailureOfTheCoreIsNotTheDrivers) {
 }
 
 TEST(SubjectVerdict, FailureOfTheDriverIsNotTheCores) {
-  const Report report = JudgeIt(Run({{"A.Driver", Result::kFail}}));
+  const Report report = JudgeIt(StreamOf({{"A.Driver", Result::kFail}}));
   EXPECT_EQ(report.verdict, Verdict::kNotConformant);
   EXPECT_EQ(report.reason, "failed: " + Id(kDriver));
   EXPECT_EQ(report.verdicts[1].verdict, Verdict::kConformant);
 }
 
 TEST(SubjectVerdict, RunOfSoftwareEventsIsAboutTheCore) {
-  const Report report = JudgeIt(Run({{"A.Driver", Result::kFail}}), "software");
+  const Report report = JudgeIt(StreamOf({{"A.Driver", Result::kFail}}), "software");
   ASSERT_EQ(report.verdicts.size(), 1U);
   EXPECT_EQ(report.verdicts[0].subject, kCore);
   EXPECT_EQ(report.verdict, Verdict::kNotConformant);
 }
 
 TEST(SubjectVerdict, AllSubjectsDecideOnRequest) {
-  const Report report = JudgeIt(Run({{"A.Core", Result::kFail}}), "core", Scope::kAll);
-  EXPECT_EQ(report.verdict, Verdict::kNotConformant);
-  EXPECT_THAT(Summary(report), HasSubstr("\nall: NOT CONFORMANT: failed: " + Id(kCore) + "\n"));
+  EXPECT_EQ(JudgeIt(StreamOf({{"A.Core", Result::kFail}}), "core", Scope::kAll).verdict,
+            Verdict::kNotConformant);
+  const Stream both = StreamOf({{"A.Core", Result::kFail}, {"A.Driver", Result::kFail}});
+  EXPECT_THAT(Summary(JudgeIt(both, "core", Scope::kAll)), HasSubstr("\nall: NOT CONFORMANT: "));
 }
 
 TEST(SubjectVerdict, SelectedCasesDecideWhateverTheirSubject) {
-  Stream stream = Run({{"A.Core", Result::kFail}});
+  Stream stream = StreamOf({{"A.Core", Result::kFail}});
   stream.partial = true;
   stream.selected = {"A.Core"};
   std::erase_if(stream.results, [](const CaseResult& row) { return row.id != "A.Core"; });
@@ -101,12 +107,12 @@ TEST(SubjectVerdict, SelectedCasesDecideWhateverTheirSubject) {
 }
 
 TEST(SubjectVerdict, FailureOfACaseThatNeedsBothNamesTheOther) {
-  const Report report = JudgeIt(Run({{"A.Both", Result::kFail}}));
+  const Report report = JudgeIt(StreamOf({{"A.Both", Result::kFail}}));
   EXPECT_EQ(report.reason, "failed: " + Id(kDriver) + " (its cases also need the perf core)");
 }
 
 TEST(SubjectVerdict, ExpectationsThatFailedDecideWhoseFailureItIs) {
-  Stream stream = Run({{"A.Both", Result::kFail}});
+  Stream stream = StreamOf({{"A.Both", Result::kFail}});
   stream.results[2].failed_rules = {Id(kCore)};
   const Report report = JudgeIt(stream);
   EXPECT_EQ(report.verdicts[1].verdict, Verdict::kNotConformant);
@@ -116,7 +122,7 @@ TEST(SubjectVerdict, ExpectationsThatFailedDecideWhoseFailureItIs) {
 }
 
 TEST(SubjectVerdict, CaseWithoutAnAnswerLeavesOnlyItsSubjectsOpen) {
-  Stream stream = Run({{"A.Core", Result::kSkip}});
+  Stream stream = StreamOf({{"A.Core", Result::kSkip}});
   stream.results[1].skip_reason = SkipReason::kNotQuiet;
   const Report report = JudgeIt(stream);
   EXPECT_EQ(report.verdict, Verdict::kConformant) << report.reason;
@@ -124,7 +130,7 @@ TEST(SubjectVerdict, CaseWithoutAnAnswerLeavesOnlyItsSubjectsOpen) {
 }
 
 TEST(SubjectVerdict, ReportOfTheKernelCountsForTheTarget) {
-  Stream stream = Run({});
+  Stream stream = StreamOf({});
   stream.problems = {"kernel log: WARNING"};
   const Report report = JudgeIt(stream);
   EXPECT_EQ(report.verdict, Verdict::kNotConformant);
@@ -132,7 +138,7 @@ TEST(SubjectVerdict, ReportOfTheKernelCountsForTheTarget) {
 }
 
 TEST(SubjectVerdict, EachFormatHasEachVerdict) {
-  const Report report = JudgeIt(Run({{"A.Core", Result::kFail}}));
+  const Report report = JudgeIt(StreamOf({{"A.Core", Result::kFail}}));
   const std::string line = "perf core: NOT CONFORMANT: failed: " + Id(kCore) + "\n";
   EXPECT_THAT(Summary(report), HasSubstr("\ndriver: CONFORMANT: "));
   EXPECT_THAT(Summary(report), HasSubstr("\n" + line));
