@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "arch/arch.h"
 #include "harness/newer_kernel.h"
+#include "harness/uses.h"
 #include "perf/other_tasks.h"
 #include "perf/permission.h"
 #include "stimulus/stimuli.h"
@@ -48,6 +50,13 @@ const std::vector<CaseInfo>& Sorted(std::vector<CaseInfo>& cases) {
       cases.begin(), cases.end(),
       [&](const CaseInfo& a, const CaseInfo& b) { return parts(a) == parts(b); });
   if (twice != cases.end()) AbortRegistration(*twice, "is defined twice");
+  for (const std::string& id : IdsWithUses()) {
+    const auto named = [&](const CaseInfo& info) { return info.Id() == id; };
+    if (std::none_of(cases.begin(), cases.end(), named)) {
+      std::cerr << "CASE_USES names " << id << ", which is no case\n";
+      std::abort();
+    }
+  }
   return cases;
 }
 
@@ -62,6 +71,44 @@ SkipReason SkipReasonFor(Cap cap) {
   return target().Claims(cap) ? SkipReason::kKernelLacks : SkipReason::kNotClaimed;
 }
 
+// The features that a capability consists of. The target file claims none of them.
+std::vector<Feature> FeaturesOf(Cap cap) {
+  switch (cap) {
+    case Cap::kBpf:
+      return {Feature::kBpfCall, Feature::kBpfEvents};
+    case Cap::kFaultTrace:
+      return {Feature::kTracepoints};
+    case Cap::kCpus2:
+      return {Feature::kProcessors};
+    case Cap::kCompat:
+      return processor::kCompatCalls ? std::vector{Feature::kCompatCalls} : std::vector<Feature>{};
+    default:
+      return {};
+  }
+}
+
+[[noreturn]] void SkipFor(Cap cap) {
+  const std::string needs = "needs " + std::string(ToString(cap));
+  const SkipReason reason = SkipReasonFor(cap);
+  if (reason == SkipReason::kKernelLacks) {
+    for (const Feature feature : FeaturesOf(cap)) {
+      if (const auto lacking = WhyLacking(feature)) {
+        throw Skipped{lacking->skip_reason, needs + ": " + lacking->reason};
+      }
+    }
+  }
+  throw Skipped{reason, needs};
+}
+
+// A target whose events are system calls needs their tracepoints: otherwise it does not resolve.
+void CheckEventsExist() {
+  const auto is_call = [](const EventClaim& claim) { return claim.name.starts_with("syscalls:"); };
+  if (target().kind() != "tracepoint" || std::ranges::none_of(target().claims(), is_call)) return;
+  // Without tracepoints there is no such PMU, which is another reason.
+  if (!KernelHas(Feature::kTracepoints)) return;
+  if (const auto lacking = WhyLacking(Feature::kSyscallEvents)) throw *lacking;
+}
+
 void CheckApplies(const CaseMeta& meta) {
   const std::string release = KernelRelease();
   if (!KernelMatches(target().kernel(), release)) {
@@ -74,8 +121,7 @@ void CheckApplies(const CaseMeta& meta) {
     throw Skipped{SkipReason::kNotClaimed, "needs " + std::string(ToString(Cap::kCounting))};
   }
   for (const Cap cap : meta.needs) {
-    if (!target().Has(cap))
-      throw Skipped{SkipReasonFor(cap), "needs " + std::string(ToString(cap))};
+    if (!target().Has(cap)) SkipFor(cap);
   }
   if (!meta.kernels.empty() && !KernelMatches(meta.kernels, described)) {
     throw Skipped{SkipReason::kKernelLacks, "needs kernel " + meta.kernels};
@@ -91,6 +137,12 @@ void CheckApplies(const CaseMeta& meta) {
     const bool claimed = EvaluateApplies(rule.applies, claims);
     throw Skipped{claimed ? SkipReason::kKernelLacks : SkipReason::kNotClaimed,
                   id + " applies only to: " + std::string(rule.applies)};
+  }
+  const auto same = [&meta](const CaseInfo& info) { return &info.meta == &meta; };
+  const auto own = std::ranges::find_if(AllCases(), same);
+  if (own == AllCases().end()) return;
+  for (const Feature feature : UsesOf(own->Id())) {
+    if (const auto lacking = WhyLacking(feature)) throw *lacking;
   }
 }
 
@@ -247,6 +299,8 @@ void Case::Sweep() {
 
 void Case::TestBody() {
   try {
+    ShowTraceFs();
+    CheckEventsExist();
     ResolveTarget(context().pmu);
     CheckApplies(meta_);
     if (const auto refused = WhyEventsDenied())

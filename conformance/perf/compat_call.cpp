@@ -3,8 +3,10 @@
 #include "perf/compat_call.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 
 #include "arch/arch.h"
 #include "perf/answers.h"
@@ -26,8 +28,12 @@ SysResult Call(std::uint32_t number, std::uint32_t a = 0, std::uint32_t b = 0, s
 
 bool HasCompatCalls() {
   if (!processor::kCompatCalls) return false;
-  // A kernel without the entry kills the process, so a child tries it.
-  Child child([] { return Call(processor::kCompatNumbers.getpid).value == getpid() ? 0 : 1; });
+  // A kernel without the entry sends a signal, so a child tries it. The kernel logs a signal that
+  // ends a process, and a log is a CRASH, so the child handles it.
+  Child child([] {
+    signal(SIGSEGV, [](int) { _exit(1); });
+    return Call(processor::kCompatNumbers.getpid).value == getpid() ? 0 : 1;
+  });
   child.Go();
   return child.Wait() == 0;
 }

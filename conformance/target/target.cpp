@@ -20,6 +20,7 @@
 #include "system/context.h"
 #include "system/cpu.h"
 #include "system/hypervisor.h"
+#include "system/kernel_feature.h"
 #include "system/sysfs.h"
 #include "system/tracefs.h"
 #include "target/target_claims.h"
@@ -76,7 +77,7 @@ bool Target::Has(Cap cap) const {
   if (!Claims(cap)) return false;
   switch (cap) {
     case Cap::kBpf:
-      return access("/proc/sys/kernel/unprivileged_bpf_disabled", F_OK) == 0;
+      return KernelHas(Feature::kBpfCall) && KernelHas(Feature::kBpfEvents);
     case Cap::kCompat:
       return HasCompatCalls();
     case Cap::kVectors:

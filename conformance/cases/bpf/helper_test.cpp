@@ -7,6 +7,7 @@
 #include "cases/bpf/event_map.h"
 #include "cases/signal/overflow_signals.h"
 #include "cases/tracepoint/tracepoint.h"
+#include "harness/uses.h"
 #include "overflow_facts.skel.h"
 #include "overflow_helpers.skel.h"
 #include "overflow_output.skel.h"
@@ -80,6 +81,7 @@ CONFORMANCE_CASE(BpfHelper, NoBranchesAreReadWithoutABranchStack, .rules = {rule
   EXPECT_EQ(bpf->bss->whole_size, -ENOENT) << rule::BPF_010.text;
 }
 
+CASE_USES(BpfHelper, NestedProgramIsSkipped, Feature::kSyscallEvents);
 // The program on overflow hits a tracepoint. The kernel must not run the tracepoint's program,
 // because another program runs on this CPU.
 CONFORMANCE_CASE(BpfHelper, NestedProgramIsSkipped, .rules = {rule::BPF_017},

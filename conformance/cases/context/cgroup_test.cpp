@@ -3,6 +3,7 @@
 #include "system/cgroup.h"
 
 #include "harness/case.h"
+#include "harness/uses.h"
 #include "rules/CTX.h"
 #include "rules/RDF.h"
 #include "system/cpu.h"
@@ -18,6 +19,7 @@ Event OpenOf(const Cgroup& group, const EventSpec& spec, int cpu) {
                      .disabled = false});
 }
 
+CASE_USES(Cgroup, EventCountsTasksWhileMembers, Feature::kPerfCgroups);
 CONFORMANCE_CASE(Cgroup, EventCountsTasksWhileMembers, .rules = {rule::CTX_006},
                  .needs = {Cap::kStimulus, Cap::kPort}) {
   const EventSpec spec = target().AnyEvent();
@@ -45,6 +47,7 @@ CONFORMANCE_CASE(Cgroup, EventCountsTasksWhileMembers, .rules = {rule::CTX_006},
   EXPECT_THAT(of_inner.Read(), Counted(spec, 300)) << rule::CTX_006.text;
 }
 
+CASE_USES(Cgroup, EventCountsMembersOnItsCpuOnly, Feature::kPerfCgroups);
 CONFORMANCE_CASE(Cgroup, EventCountsMembersOnItsCpuOnly, .rules = {rule::CTX_006},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
@@ -69,6 +72,7 @@ CONFORMANCE_CASE(Cgroup, EventCountsMembersOnItsCpuOnly, .rules = {rule::CTX_006
   EXPECT_THAT(there.Read(), Counted(spec, 1 + 3 + 5 + 7 + 9)) << rule::CTX_006.text;
 }
 
+CASE_USES(Cgroup, TimesIncludeThoseOfCgroupsBelow, Feature::kPerfCgroups);
 // The clocks of the two cgroups start and stop at the same moments.
 CONFORMANCE_CASE(Cgroup, TimesIncludeThoseOfCgroupsBelow, .rules = {rule::RDF_014},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kCpuLocal,

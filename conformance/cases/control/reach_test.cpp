@@ -7,6 +7,7 @@
 #include "cases/breakpoint.h"
 #include "cases/common.h"
 #include "cases/rendezvous.h"
+#include "harness/uses.h"
 #include "perf/ring.h"
 #include "rules/CTL.h"
 #include "rules/NMI.h"
@@ -130,6 +131,7 @@ EventSpec SystemCalls() {
   return spec;
 }
 
+CASE_USES(Control, IncompleteFilterIsRefused, Feature::kTracepoints);
 CONFORMANCE_CASE(Control, IncompleteFilterIsRefused, .rules = {rule::CTL_020}) {
   const Event event = Open(SystemCalls());
   for (const char* incomplete : {"id == 1 &&", "id == 1 ||"}) {
@@ -138,6 +140,7 @@ CONFORMANCE_CASE(Control, IncompleteFilterIsRefused, .rules = {rule::CTL_020}) {
   }
 }
 
+CASE_USES(Control, FilterSelectsTracepointRecords, Feature::kTracepoints);
 CONFORMANCE_CASE(Control, FilterSelectsTracepointRecords, .rules = {rule::CTL_020}) {
   const std::vector<Event> events = OpenEach(std::vector(3, SystemCalls()));
   for (const char* garbage : {"id ==", "nothing == 1", "id 1"}) {

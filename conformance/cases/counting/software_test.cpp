@@ -9,6 +9,7 @@
 
 #include "cases/common.h"
 #include "cases/rendezvous.h"
+#include "harness/uses.h"
 #include "perf/ring.h"
 #include "rules/CNT.h"
 #include "system/cgroup.h"
@@ -123,6 +124,7 @@ CONFORMANCE_CASE(Software, EventsWithoutCauseReadZero, .rules = {rule::CNT_010})
   }
 }
 
+CASE_USES(Software, SwitchesBetweenCgroupsAreCounted, Feature::kPerfCgroups);
 // A task that is alone in its cgroup leaves the cgroup at each context switch.
 CONFORMANCE_CASE(Software, SwitchesBetweenCgroupsAreCounted, .rules = {rule::CNT_010}) {
   const CgroupRoot root;

@@ -5,6 +5,7 @@
 
 #include "cases/common.h"
 #include "harness/offline.h"
+#include "harness/uses.h"
 #include "oracle/open_environment.h"
 #include "rules/ERR.h"
 #include "system/sysfs.h"
@@ -130,6 +131,7 @@ SysResult TryCgroup(int fd, int cpu, int group_fd = -1, unsigned long flags = 0)
   return result;
 }
 
+CASE_USES(OpenErrno, CgroupNeedsDirectoryDescriptor, Feature::kPerfCgroups);
 CONFORMANCE_CASE(OpenErrno, CgroupNeedsDirectoryDescriptor, .rules = {rule::ERR_016},
                  .needs = {Cap::kTasks}) {
   const CgroupRoot cgroups;
@@ -147,6 +149,7 @@ CONFORMANCE_CASE(OpenErrno, CgroupNeedsDirectoryDescriptor, .rules = {rule::ERR_
   }
 }
 
+CASE_USES(OpenErrno, GroupsAreOfOneCgroup, Feature::kPerfCgroups);
 CONFORMANCE_CASE(OpenErrno, GroupsAreOfOneCgroup, .rules = {rule::ERR_017},
                  .needs = {Cap::kTasks}) {
   const CgroupRoot cgroups;
@@ -171,6 +174,7 @@ CONFORMANCE_CASE(OpenErrno, GroupsAreOfOneCgroup, .rules = {rule::ERR_017},
       << "an event still has a reference to the cgroup";
 }
 
+CASE_USES(OpenErrno, SystemWidePmuRefusesTasksAndCgroups, Feature::kPerfCgroups);
 CONFORMANCE_CASE(OpenErrno, SystemWidePmuRefusesTasksAndCgroups,
                  .rules = {rule::ERR_025, rule::ERR_026}, .needs = {Cap::kSystemWide}) {
   const CgroupRoot cgroups;

@@ -10,6 +10,7 @@
 #include "cases/signal/overflow_signals.h"
 #include "cases/subject.h"
 #include "cases/unprivileged.h"
+#include "harness/uses.h"
 #include "perf/ring.h"
 #include "rules/INH.h"
 #include "system/sysctl.h"
@@ -101,6 +102,7 @@ CONFORMANCE_CASE(Inherit, OverflowOfChildSignalsTheOwner, .rules = {rule::INH_02
   for (const siginfo_t& signal : got) EXPECT_EQ(signal.si_fd, event.fd()) << rule::INH_027.text;
 }
 
+CASE_USES(Inherit, ForkNeedsNoPrivilegeOfTheTracer, Feature::kTracepoints);
 CONFORMANCE_CASE(Inherit, ForkNeedsNoPrivilegeOfTheTracer, .rules = {rule::INH_028},
                  .needs = {Cap::kTracepoint}) {
   const Sysctl paranoid(kParanoid, "2");

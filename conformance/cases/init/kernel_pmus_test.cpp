@@ -5,11 +5,13 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
 
 #include "cases/common.h"
 #include "cases/unprivileged.h"
+#include "harness/uses.h"
 #include "perf/ring.h"
 #include "rules/INI.h"
 #include "rules/SYS.h"
@@ -18,6 +20,7 @@
 namespace pmuconf {
 namespace {
 
+CASE_USES(Init, UnknownTracepointsAreRefused, Feature::kTracepoints);
 CONFORMANCE_CASE(Init, UnknownTracepointsAreRefused, .rules = {rule::INI_017}) {
   EventSpec spec = Tracepoint("task/task_rename");
   EXPECT_THAT(TryOpen(spec, {.pid = getpid()}), Succeeds()) << rule::INI_017.text;
@@ -27,6 +30,7 @@ CONFORMANCE_CASE(Init, UnknownTracepointsAreRefused, .rules = {rule::INI_017}) {
   }
 }
 
+CASE_USES(Sysfs, TracepointIdsOpenTheirTracepoint, Feature::kTracepoints);
 CONFORMANCE_CASE(Sysfs, TracepointIdsOpenTheirTracepoint, .rules = {rule::SYS_016}) {
   const EventSpec spec = Tracepoint("task/task_rename");
   const Event count = Open(spec, {.pid = getpid(), .disabled = false});
@@ -66,11 +70,16 @@ std::string DynamicFile(const std::string& pmu, const std::string& file) {
 // `offset`.
 perf_event_attr Probe(const std::string& pmu, const char* where, std::uint64_t offset,
                       bool returns) {
+  const auto type = ReadFile(DynamicFile(pmu, "type"));
+  const auto format = ReadFile(DynamicFile(pmu, "format/retprobe"));
+  const auto field = format ? ParseFormat(*format) : std::nullopt;
+  const auto bit = field ? field->Encode(1) : std::nullopt;
+  // The case declares the PMU's feature, so the PMU is there.
+  if (!type || type->empty() || !bit) throw Broken("sysfs does not describe the PMU " + pmu);
   EventSpec spec;
   spec.name = pmu;
-  spec.type = static_cast<std::uint32_t>(std::stoul(*ReadFile(DynamicFile(pmu, "type"))));
-  const auto field = ParseFormat(*ReadFile(DynamicFile(pmu, "format/retprobe")));
-  if (returns) spec.config = *field->Encode(1);
+  spec.type = static_cast<std::uint32_t>(std::strtoul(type->c_str(), nullptr, 10));
+  if (returns) spec.config = *bit;
   perf_event_attr attr = MakeAttr(spec);
   attr.config1 = reinterpret_cast<std::uint64_t>(where);
   attr.config2 = offset;
@@ -86,6 +95,7 @@ int UnprivilegedProbeErrno(perf_event_attr attr, std::initializer_list<int> capa
 // The kernel calls this function once for each open(2) of a file.
 constexpr const char* kOpenFunction = "vfs_open";
 
+CASE_USES(Init, KernelProbesCountCallsAndReturns, Feature::kKernelProbes);
 CONFORMANCE_CASE(Init, KernelProbesCountCallsAndReturns, .rules = {rule::INI_018}) {
   const OpenResult calls = TryOpen(Probe("kprobe", kOpenFunction, 0, false), getpid());
   const OpenResult returns = TryOpen(Probe("kprobe", kOpenFunction, 0, true), getpid());
@@ -98,6 +108,7 @@ CONFORMANCE_CASE(Init, KernelProbesCountCallsAndReturns, .rules = {rule::INI_018
   EXPECT_EQ(returns.event.Read().value, 7u) << rule::INI_018.text;
 }
 
+CASE_USES(Init, KernelProbeNeedsFunctionAndPrivilege, Feature::kKernelProbes);
 CONFORMANCE_CASE(Init, KernelProbeNeedsFunctionAndPrivilege, .rules = {rule::INI_018}) {
   EXPECT_THAT(TryOpen(Probe("kprobe", "no_such_function_at_all", 0, false), getpid()),
               FailsWith(ENOENT))
@@ -126,6 +137,7 @@ std::uint64_t FileOffset(const void* address) {
   throw Broken("the function to probe is in no mapping");
 }
 
+CASE_USES(Init, UserProbesCountCallsAndReturns, Feature::kUserProbes);
 CONFORMANCE_CASE(Init, UserProbesCountCallsAndReturns, .rules = {rule::INI_018}) {
   const std::uint64_t offset = FileOffset(reinterpret_cast<const void*>(&ProbedFunction));
   const Event calls = Open(Probe("uprobe", "/proc/self/exe", offset, false), getpid());
@@ -143,6 +155,7 @@ CONFORMANCE_CASE(Init, UserProbesCountCallsAndReturns, .rules = {rule::INI_018})
   EXPECT_EQ(UnprivilegedProbeErrno(attr, {CAP_SYS_ADMIN}), 0) << rule::INI_018.text;
 }
 
+CASE_USES(Init, UserProbesCountWithoutTheKernel, Feature::kUserProbes);
 // The hits are in user space, so exclude_kernel leaves none out.
 CONFORMANCE_CASE(Init, UserProbesCountWithoutTheKernel, .rules = {rule::INI_018}) {
   const std::uint64_t offset = FileOffset(reinterpret_cast<const void*>(&ProbedFunction));

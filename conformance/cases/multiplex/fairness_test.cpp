@@ -9,6 +9,7 @@
 
 #include "cases/breakpoint.h"
 #include "cases/common.h"
+#include "harness/uses.h"
 #include "rules/MUX.h"
 #include "system/cgroup.h"
 
@@ -243,6 +244,7 @@ CONFORMANCE_CASE(Multiplex, OtherPmusRunThroughTheRotation, .rules = {rule::MUX_
   }
 }
 
+CASE_USES(Multiplex, CgroupsRotateApart, Feature::kPerfCgroups);
 CONFORMANCE_CASE(Multiplex, CgroupsRotateApart, .rules = {rule::MUX_020},
                  .needs = {Cap::kStimulus, Cap::kMultiplexing, Cap::kTasks, Cap::kAnyTask},
                  .timing = kOneTurnAMillisecond) {

@@ -4,6 +4,7 @@
 
 #include "cases/kernel_pmus.h"
 #include "cases/unprivileged.h"
+#include "harness/uses.h"
 #include "rules/PRM.h"
 #include "system/sysctl.h"
 
@@ -32,6 +33,7 @@ CONFORMANCE_CASE(Permission, CpuEventNeedsPrivilege, .rules = {rule::PRM_002}) {
   EXPECT_EQ(UnprivilegedErrno(cpu_wide), 0) << rule::PRM_002.text;
 }
 
+CASE_USES(Permission, CapPerfmonIsSufficient, Feature::kTracepoints);
 CONFORMANCE_CASE(Permission, CapPerfmonIsSufficient, .rules = {rule::PRM_006}) {
   const Sysctl paranoid(kParanoid, "2");
   const OpenOptions raw = {.sample_period = 1, .sample_type = PERF_SAMPLE_RAW};

@@ -11,6 +11,7 @@
 #include "cases/common.h"
 #include "cases/kernel_pmus.h"
 #include "cases/unprivileged.h"
+#include "harness/uses.h"
 #include "perf/ring.h"
 #include "rules/INI.h"
 #include "rules/PRM.h"
@@ -36,6 +37,7 @@ OpenOptions CallchainOptions(bool exclude_kernel, bool exclude_callchain_kernel)
           }};
 }
 
+CASE_USES(Permission, TracepointDataNeedsPrivilege, Feature::kTracepoints);
 CONFORMANCE_CASE(Permission, TracepointDataNeedsPrivilege,
                  .rules = {rule::PRM_003, rule::INI_017}) {
   const EventSpec spec = Tracepoint("sched/sched_switch");
@@ -77,6 +79,7 @@ CONFORMANCE_CASE(Permission, LockedMemoryIsLimited, .rules = {rule::PRM_004}) {
   EXPECT_EQ(map(beyond, 0), 0) << rule::PRM_004.text;
 }
 
+CASE_USES(Permission, ParanoidAboveTwoAppliesToAllEvents, Feature::kTracepoints);
 // Only kernels with a patch of some distributions know levels above 2.
 CONFORMANCE_CASE(Permission, ParanoidAboveTwoAppliesToAllEvents, .rules = {rule::PRM_005}) {
   static volatile std::uint64_t watched = 0;

@@ -7,6 +7,7 @@
 #include "cases/common.h"
 #include "cases/raw_read.h"
 #include "harness/offline.h"
+#include "harness/uses.h"
 #include "rules/RDF.h"
 #include "system/cgroup.h"
 
@@ -108,6 +109,7 @@ CONFORMANCE_CASE(ReadFormat, ReadOfOfflineCpuReturnsLastCount, .rules = {rule::R
   }
 }
 
+CASE_USES(ReadFormat, CgroupTimesAdvanceWithItsTasks, Feature::kPerfCgroups);
 CONFORMANCE_CASE(ReadFormat, CgroupTimesAdvanceWithItsTasks, .rules = {rule::RDF_014},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kCpuLocal,
                            Cap::kAnyTask}) {

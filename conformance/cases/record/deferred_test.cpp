@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "cases/tracepoint/tracepoint.h"
 #include "harness/case.h"
+#include "harness/uses.h"
 #include "perf/newer_abi.h"
 #include "perf/ring.h"
 #include "rules/REC.h"
@@ -191,6 +192,7 @@ CONFORMANCE_CASE(Record, DeferredAddressesBeginAtTheEntry, .rules = {rule::REC_1
       << rule::REC_125.text;
 }
 
+CASE_USES(Record, CookieIdentifiesTheEntry, Feature::kSyscallEvents);
 CONFORMANCE_CASE(Record, CookieIdentifiesTheEntry, .rules = {rule::REC_126},
                  .over = {Over<dim::Cpu>()}) {
   const TraceFs tracing;
@@ -242,6 +244,7 @@ CONFORMANCE_CASE(Record, DeferredRecordNeedsItsFlag, .rules = {rule::REC_127}) {
   EXPECT_THAT(neither_ring.Drain().order, testing::IsEmpty()) << rule::REC_127.text;
 }
 
+CASE_USES(Record, ExcludedUserChainIsNotDeferred, Feature::kTracepoints);
 CONFORMANCE_CASE(Record, ExcludedUserChainIsNotDeferred, .rules = {rule::REC_128}) {
   const TraceFs tracing;
   OpenOptions options = Chains(Defer::kBoth);
@@ -266,6 +269,7 @@ CONFORMANCE_CASE(Record, ExcludedUserChainIsNotDeferred, .rules = {rule::REC_128
   EXPECT_THAT(got.deferred, testing::IsEmpty()) << rule::REC_128.text;
 }
 
+CASE_USES(Record, ExitingTaskHasAnImmediateChain, Feature::kTracepoints);
 CONFORMANCE_CASE(Record, ExitingTaskHasAnImmediateChain, .rules = {rule::REC_129}) {
   const TraceFs tracing;
   Child child([] { return 0; });

@@ -12,6 +12,7 @@
 #include "cases/common.h"
 #include "cases/precise/precise.h"
 #include "cases/record/kernel_symbol.h"
+#include "harness/uses.h"
 #include "perf/ring.h"
 #include "rules/REC.h"
 #include "system/cgroup.h"
@@ -214,6 +215,7 @@ CONFORMANCE_CASE(Record, PhysAddrNeedsKernelPrivilege, .rules = {rule::REC_020},
   EXPECT_EQ(unprivileged(PERF_SAMPLE_PHYS_ADDR), 0) << rule::REC_020.text;
 }
 
+CASE_USES(Record, CgroupIdMatchesTask, Feature::kPerfCgroups);
 CONFORMANCE_CASE(Record, CgroupIdMatchesTask, .rules = {rule::REC_021},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks, Cap::kAnyTask}) {
   const CgroupRoot root;

@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "cases/common.h"
+#include "harness/uses.h"
 #include "overflow_output.skel.h"
 #include "perf/bpf.h"
 #include "perf/ring.h"
@@ -56,6 +57,7 @@ CONFORMANCE_CASE(Record, RawWithoutPayloadIsZero, .rules = {rule::REC_011},
   }
 }
 
+CASE_USES(Record, RawMatchesTracepointFormat, Feature::kSyscallEvents);
 CONFORMANCE_CASE(Record, RawMatchesTracepointFormat, .rules = {rule::REC_011}) {
   const auto id = ReadFile(kTracepoint + "id");
   ASSERT_TRUE(id) << kTracepoint;

@@ -9,6 +9,7 @@
 
 #include "cases/record/kernel_symbol.h"
 #include "cases/record/side_band.h"
+#include "harness/uses.h"
 #include "perf/bpf.h"
 #include "system/cgroup.h"
 
@@ -72,6 +73,7 @@ CONFORMANCE_CASE(Record, NamespacesReportDeviceAndInode, .rules = {rule::REC_113
   ExpectTrailer(records[0], side_band.event(), gettid());
 }
 
+CASE_USES(Record, CgroupReportsIdAndPath, Feature::kPerfCgroups);
 CONFORMANCE_CASE(Record, CgroupReportsIdAndPath, .rules = {rule::REC_116, rule::REC_024},
                  .needs = {Cap::kTasks}) {
   const CgroupRoot root;
@@ -87,6 +89,7 @@ CONFORMANCE_CASE(Record, CgroupReportsIdAndPath, .rules = {rule::REC_116, rule::
   for (const Record& record : records) ExpectTrailer(record, side_band.event(), gettid());
 }
 
+CASE_USES(Record, KsymbolReportsNewAndRemovedSymbols, Feature::kBpfCall);
 CONFORMANCE_CASE(Record, KsymbolReportsNewAndRemovedSymbols,
                  .rules = {rule::REC_114, rule::REC_024}, .needs = {Cap::kTasks}) {
   { const Program first; }  // libbpf probes the kernel's features at the first load
@@ -114,6 +117,7 @@ CONFORMANCE_CASE(Record, KsymbolReportsNewAndRemovedSymbols,
       << rule::REC_114.text;
 }
 
+CASE_USES(Record, BpfEventReportsLoadAndUnload, Feature::kBpfCall);
 CONFORMANCE_CASE(Record, BpfEventReportsLoadAndUnload, .rules = {rule::REC_115, rule::REC_024},
                  .needs = {Cap::kTasks}) {
   { const Program first; }  // libbpf probes the kernel's features at the first load
@@ -163,6 +167,7 @@ std::vector<Poke> PokesAt(std::uint64_t address, const std::vector<Record>& reco
   return pokes;
 }
 
+CASE_USES(Record, TextPokeReportsOldAndNewBytes, Feature::kKernelProbes, Feature::kSymbols);
 CONFORMANCE_CASE(Record, TextPokeReportsOldAndNewBytes, .rules = {rule::REC_117, rule::REC_024},
                  .needs = {Cap::kTasks, Cap::kTextPoke}) {
   const auto type = ReadFile(std::string(kEventSource) + "/kprobe/type");

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "cases/common.h"
+#include "harness/uses.h"
 #include "perf/ring.h"
 #include "rules/SWE.h"
 #include "rules/TPT.h"
@@ -242,6 +243,7 @@ CONFORMANCE_CASE(Software, ExcludesSeparateUserAndKernelFaults, .rules = {rule::
   EXPECT_EQ(kernel.Read().value, 7u) << rule::SWE_009.text;
 }
 
+CASE_USES(Software, CpuEventCountsCgroupSwitches, Feature::kPerfCgroups);
 CONFORMANCE_CASE(Software, CpuEventCountsCgroupSwitches, .rules = {rule::SWE_011},
                  .needs = {Cap::kSoftware}) {
   const CgroupRoot root;

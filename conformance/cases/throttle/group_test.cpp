@@ -4,6 +4,7 @@
 
 #include "cases/throttle/throttled.h"
 #include "cases/tracepoint/tracepoint.h"
+#include "harness/uses.h"
 #include "rules/THR.h"
 
 namespace pmuconf {
@@ -213,6 +214,7 @@ class UntouchedPages {
   volatile char* pages_ = nullptr;
 };
 
+CASE_USES(Throttle, SoftwareMembersDoNotCountWhileThrottled, Feature::kSyscallEvents);
 CONFORMANCE_CASE(Throttle, SoftwareMembersDoNotCountWhileThrottled, .rules = {rule::THR_015},
                  .timing = "waits until 5 throttles have lasted for 4 faults, at most 5 s") {
   const TraceFs tracing;

@@ -5,6 +5,7 @@
 
 #include "cases/tracepoint/tracepoint.h"
 #include "cases/unprivileged.h"
+#include "harness/uses.h"
 #include "perf/bpf.h"
 #include "perf/ring.h"
 #include "rules/BPF.h"
@@ -14,6 +15,7 @@
 namespace pmuconf {
 namespace {
 
+CASE_USES(TracepointProgram, ProgramSeesArgumentsOfEachHit, Feature::kBpfCall, Feature::kBpfEvents);
 CONFORMANCE_CASE(TracepointProgram, ProgramSeesArgumentsOfEachHit, .rules = {rule::TPT_005},
                  .needs = {Cap::kTracepoint}) {
   for (const std::uint64_t period : {0, 1}) {  // an event that samples calls other code, too
@@ -53,6 +55,8 @@ SysResult TryQuery(const Event& event, Query& query) {
   return event.TryIoctl(PERF_EVENT_IOC_QUERY_BPF, reinterpret_cast<unsigned long>(&query));
 }
 
+CASE_USES(TracepointProgram, SeveralProgramsRunInAttachOrder, Feature::kBpfCall,
+          Feature::kBpfEvents);
 CONFORMANCE_CASE(TracepointProgram, SeveralProgramsRunInAttachOrder,
                  .rules = {rule::TPT_006, rule::BPF_021}, .needs = {Cap::kTracepoint}) {
   Skeleton<tracepoint_bpf> bpf;
@@ -78,6 +82,7 @@ CONFORMANCE_CASE(TracepointProgram, SeveralProgramsRunInAttachOrder,
   EXPECT_EQ(bpf->bss->order, 13u) << rule::TPT_006.text;
 }
 
+CASE_USES(TracepointProgram, InvalidQueryIsRefused, Feature::kBpfCall, Feature::kBpfEvents);
 CONFORMANCE_CASE(TracepointProgram, InvalidQueryIsRefused, .rules = {rule::BPF_021},
                  .needs = {Cap::kTracepoint}) {
   Skeleton<tracepoint_bpf> bpf;
@@ -99,6 +104,7 @@ CONFORMANCE_CASE(TracepointProgram, InvalidQueryIsRefused, .rules = {rule::BPF_0
       << rule::BPF_021.text;
 }
 
+CASE_USES(TracepointProgram, ReturnZeroDropsHit, Feature::kBpfCall, Feature::kBpfEvents);
 CONFORMANCE_CASE(TracepointProgram, ReturnZeroDropsHit, .rules = {rule::TPT_007},
                  .needs = {Cap::kTracepoint}) {
   Skeleton<tracepoint_bpf> bpf;

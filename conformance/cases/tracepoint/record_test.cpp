@@ -7,6 +7,7 @@
 
 #include "cases/tracepoint/tracepoint.h"
 #include "cases/unprivileged.h"
+#include "harness/uses.h"
 #include "perf/ring.h"
 #include "rules/REC.h"
 #include "rules/SWE.h"
@@ -176,6 +177,7 @@ CONFORMANCE_CASE(Tracepoint, RecordHoldsStringOfTheCaller, .rules = {rule::TPT_0
   }
 }
 
+CASE_USES(Tracepoint, CallchainHasTheHitOnce, Feature::kTracepoints);
 // The kernel itself hits this tracepoint, so the chain begins in the kernel.
 CONFORMANCE_CASE(Tracepoint, CallchainHasTheHitOnce, .rules = {rule::REC_007},
                  .needs = {Cap::kTracepoint}) {

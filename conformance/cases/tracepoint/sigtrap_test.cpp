@@ -3,11 +3,13 @@
 #include "cases/kernel_pmus.h"
 #include "cases/rendezvous.h"
 #include "cases/tracepoint/tracepoint.h"
+#include "harness/uses.h"
 #include "rules/TPT.h"
 
 namespace pmuconf {
 namespace {
 
+CASE_USES(Tracepoint, WakerDoesNotHitSigtrapEvent, Feature::kTracepoints);
 CONFORMANCE_CASE(Tracepoint, WakerDoesNotHitSigtrapEvent, .rules = {rule::TPT_011},
                  .needs = {Cap::kTracepoint},
                  .timing = "waits until the child sleeps, at most 5 s") {
