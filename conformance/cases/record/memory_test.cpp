@@ -262,6 +262,7 @@ CONFORMANCE_CASE(Record, PreciseDataPageSizeMatchesAccess, .rules = {rule::REC_0
   EXPECT_EQ(sampler.Next({.addr = small.address()}).data_page_size, kPage) << rule::REC_022.text;
 }
 
+CASE_USES(Record, KernelPageSizesArePowersOfTwo, Feature::kSymbols);
 // A user page on the other side shows that each size belongs to its own address.
 CONFORMANCE_CASE(Record, KernelPageSizesArePowersOfTwo, .rules = {rule::REC_022},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks,

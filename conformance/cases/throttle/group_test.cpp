@@ -214,7 +214,8 @@ class UntouchedPages {
   volatile char* pages_ = nullptr;
 };
 
-CASE_USES(Throttle, SoftwareMembersDoNotCountWhileThrottled, Feature::kSyscallEvents);
+CASE_USES(Throttle, SoftwareMembersDoNotCountWhileThrottled, Feature::kSyscallEvents,
+          Feature::kHighResTimers);
 CONFORMANCE_CASE(Throttle, SoftwareMembersDoNotCountWhileThrottled, .rules = {rule::THR_015},
                  .timing = "waits until 5 throttles have lasted for 4 faults, at most 5 s") {
   const TraceFs tracing;
@@ -257,6 +258,7 @@ CONFORMANCE_CASE(Throttle, SoftwareMembersDoNotCountWhileThrottled, .rules = {ru
       [&] { return checked >= 5; }));
 }
 
+CASE_USES(Throttle, ClockMemberKeepsItsTime, Feature::kHighResTimers);
 // The time of a member that counts from before the first sample after each start until after the
 // THROTTLE record is at least the time between these two records.
 CONFORMANCE_CASE(Throttle, ClockMemberKeepsItsTime, .rules = {rule::THR_016},
