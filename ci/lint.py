@@ -26,6 +26,7 @@ from ci.checks import (
     sources,
     structure,
     tidy,
+    versions,
 )
 from vm import store
 from vm.errors import PmuvmError
@@ -47,6 +48,7 @@ WITHOUT_FILES = {
     "known_bugs",
     "sources",
     "guide",
+    "versions",
 }
 """Steps that find their files themselves."""
 GENERATED = ("pmuconf_rules_files", "pmuconf_bpf_files", "profile_bpf_files", "watch_bpf_files")
@@ -164,6 +166,7 @@ def steps(files: list[Path]) -> list[Step]:
     known.append(Step("falsified", partial(falsified.findings, ROOT)))
     known.append(Step("known_bugs", partial(known_bugs.findings, ROOT)))
     known.append(Step("sources", sources_of_rules))
+    known.append(Step("versions", partial(versions.findings, ROOT)))
     known.append(Step("guide", partial(guide.findings, ROOT)))
     known.append(Step("prose", partial(prose.findings, ROOT, files)))
     return known

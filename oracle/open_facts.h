@@ -15,15 +15,17 @@ inline constexpr std::uint64_t kOpenBranchPrivileges =
     PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV;
 inline constexpr std::uint32_t kOpenAuxStartPaused = 1, kOpenAuxPause = 2, kOpenAuxResume = 4;
 
-inline constexpr std::string_view kAllKernels = ">=6.1";
-inline constexpr std::string_view kOldKernels = "<6.12";
-inline constexpr std::string_view kNewKernels = ">=6.12";
-inline constexpr std::string_view kBeforeDeferred = "<6.19";
-inline constexpr std::string_view kSinceDeferred = ">=6.19";  // deferred call chains, config4
+// Which kernels make a check.
+inline constexpr OpenWhere kAllKernels = nullptr;
+inline constexpr OpenWhere kSharedContexts = [](const OpenBehaviour& b) {
+  return b.shared_contexts;
+};
+inline constexpr OpenWhere kOwnContexts = [](const OpenBehaviour& b) { return !b.shared_contexts; };
 
 struct OpenFacts {
   const OpenCall& call;
   const OpenSystem& system;
+  const OpenBehaviour& kernel;
   const OpenPmu* pmu = nullptr;  // the PMU that is tried or has accepted the event
   std::size_t known = 0;         // sizeof(struct perf_event_attr) of the kernel
   std::size_t size = 0;          // attr.size, or PERF_ATTR_SIZE_VER0 if that is 0

@@ -8,16 +8,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <string>
 
 #include "arch/arch.h"
 #include "oracle/open_driver.h"
+#include "perf/kernel_behaviour.h"
 #include "system/context.h"
 #include "system/sysctl.h"
 #include "system/sysfs.h"
 #include "system/tracefs.h"
-#include "target/expression.h"
 #include "target/target_of_process.h"
 
 namespace pmuconf {
@@ -31,12 +32,12 @@ std::vector<OpenEvent> Tracepoints() {
            .cap_any = true}};
 }
 
-OpenPmu DescribePmu(const std::string& name, std::uint32_t type, bool recent) {
+OpenPmu DescribePmu(const std::string& name, std::uint32_t type, bool scoped) {
   if (name == "software") return SoftwarePmu();
   if (name == "tracepoint") return TracepointPmu(Tracepoints());
   if (name == "breakpoint") return BreakpointPmu();
   if (name == "refpmu") return ReferencePmu(type);
-  if (name == "refpmu_uncore") return ReferenceUncorePmu(type, recent);
+  if (name == "refpmu_uncore") return ReferenceUncorePmu(type, scoped);
   return OpaquePmu(type);
 }
 
@@ -49,6 +50,19 @@ void AddClaims(OpenPmu& pmu) {
   pmu.min_period = std::max<std::uint64_t>(1, target().min_period());
 }
 
+OpenBehaviour LocalBehaviour() {
+  return {.attr_size = AcceptedAttrSize(),
+          .attr_flags = KnownAttrFlags(),
+          .aux_action_bits = KnownAuxActionBits(),
+          .branch_bits = KnownBranchBits(),
+          .inherited_read = InheritedSampleReadErrno() == 0,
+          .refuses_dead_leader_early = DeadLeaderErrno() == ENODEV,
+          .protects_call_chains = UnprivilegedCallChainErrno() == EACCES,
+          .protects_text_poke = UnprivilegedTextPokeErrno() == EACCES,
+          .shared_contexts = HasSharedContexts(),
+          .clock_pmus = HasClockPmus()};
+}
+
 }  // namespace
 
 OpenSystem LocalSystem() {
@@ -56,6 +70,7 @@ OpenSystem LocalSystem() {
   uname(&names);
   OpenSystem system;
   system.release = names.release;
+  system.behaviour = LocalBehaviour();
   system.page_size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   system.extended_registers = reg::ExtendedRegisters();
   system.known_registers = reg::kAll | system.extended_registers;
@@ -66,10 +81,9 @@ OpenSystem LocalSystem() {
 }
 
 std::vector<OpenPmu> LocalPmus(const OpenSystem& system) {
-  const bool recent = KernelMatches(">=6.12", system.release);
   std::vector<OpenPmu> pmus;
   for (const std::string& name : ListFolder(kEventSource)) {
-    OpenPmu pmu = DescribePmu(name, TypeOfPmu(name), recent);
+    OpenPmu pmu = DescribePmu(name, TypeOfPmu(name), system.behaviour.clock_pmus);
     if (name != target().device()) {
       pmus.push_back(pmu);
       continue;
@@ -78,9 +92,9 @@ std::vector<OpenPmu> LocalPmus(const OpenSystem& system) {
     AddClaims(pmu);
     pmus.insert(pmus.begin(), pmu);
   }
-  // Since 6.12 the kernel registers cpu-clock and task-clock as PMUs of their own, with the first
-  // free types but without sysfs directories.
-  if (recent) {
+  // The kernel registers cpu-clock and task-clock with the first free types, but without sysfs
+  // directories.
+  if (system.behaviour.clock_pmus) {
     pmus.push_back(OpaquePmu(PERF_TYPE_MAX));
     pmus.push_back(OpaquePmu(PERF_TYPE_MAX + 1));
   }

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "oracle/open_facts.h"
-#include "target/expression.h"
 
 namespace pmuconf {
 
@@ -19,7 +18,6 @@ namespace {
 constexpr std::size_t kFirstSize = 64;  // PERF_ATTR_SIZE_VER0, the first published size of the attr
 constexpr std::uint64_t kFlags =
     PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
-constexpr int kOldFlagBits = 38, kNewFlagBits = 40;
 constexpr std::uint64_t kSampleTypes = (1ull << 25) - 1;
 constexpr std::uint64_t kReadFormats = (1ull << 5) - 1;
 
@@ -36,9 +34,9 @@ namespace {
 
 using F = OpenFacts;
 
-constexpr std::string_view kAll = kAllKernels;
-constexpr std::string_view kOld = kOldKernels;
-constexpr std::string_view kNew = kNewKernels;
+constexpr OpenWhere kAll = kAllKernels;
+constexpr OpenWhere kShared = kSharedContexts;
+constexpr OpenWhere kOwn = kOwnContexts;
 
 constexpr OpenCheck kChecks[] = {
     {"ABI-034", "unknown bit of flags", kAll, EINVAL,
@@ -62,27 +60,20 @@ constexpr OpenCheck kChecks[] = {
      true},
     {"ABI-011", "size beyond readable memory", kAll, EFAULT,
      [](const F& f) { return f.size > f.call.readable; }, true},
-    {"ABI-012", "reserved attr flag", kBeforeDeferred, EINVAL,
-     [](const F& f) { return f.flag_bits >> kOldFlagBits != 0; }, true},
-    {"ABI-012", "reserved attr flag", kSinceDeferred, EINVAL,
-     [](const F& f) { return f.flag_bits >> kNewFlagBits != 0; }, true},
+    {"ABI-012", "reserved attr flag", kAll, EINVAL,
+     [](const F& f) { return f.flag_bits >> f.kernel.attr_flags != 0; }, true},
     {"ABI-013", "__reserved_2", kAll, EINVAL, [](const F& f) { return f.attr.__reserved_2 != 0; },
      true},
-    {"ABI-014", "__reserved_3", kOld, EINVAL, [](const F& f) { return f.reserved_3 != 0; }, true},
-    {"ABI-014", "__reserved_3", kNew, EINVAL,
-     [](const F& f) { return (f.reserved_3 & ~7u) != 0; }, true},
+    {"ABI-014", "__reserved_3", kAll, EINVAL,
+     [](const F& f) { return f.reserved_3 >> f.kernel.aux_action_bits != 0; }, true},
     {"ABI-016", "unknown bit of sample_type", kAll, EINVAL,
      [](const F& f) { return f.Samples(~kSampleTypes); }, true},
     {"ABI-017", "unknown bit of read_format", kAll, EINVAL,
      [](const F& f) { return (f.attr.read_format & ~kReadFormats) != 0; }, true},
-    {"ABI-018", "unknown bit of branch_sample_type", kOld, EINVAL,
+    {"ABI-018", "unknown bit of branch_sample_type", kAll, EINVAL,
      [](const F& f) {
-       return f.Samples(PERF_SAMPLE_BRANCH_STACK) && f.attr.branch_sample_type >> 19 != 0;
-     },
-     true},
-    {"ABI-018", "unknown bit of branch_sample_type", kNew, EINVAL,
-     [](const F& f) {
-       return f.Samples(PERF_SAMPLE_BRANCH_STACK) && f.attr.branch_sample_type >> 20 != 0;
+       return f.Samples(PERF_SAMPLE_BRANCH_STACK) &&
+              f.attr.branch_sample_type >> f.kernel.branch_bits != 0;
      },
      true},
     {"ABI-019", "no branch type", kAll, EINVAL,
@@ -131,11 +122,14 @@ constexpr OpenCheck kChecks[] = {
        return f.system.paranoid_any && f.system.paranoid > 2 && !f.system.administrator;
      }},
     {"PRM-001", "no privilege for kernel events", kAll, EACCES,
-     [](const F& f) { return (!f.attr.exclude_kernel || f.attr.text_poke) && !f.MayProfileKernel(); }},
-    {"PRM-009", "no privilege for kernel call chains", kNew, EACCES,
      [](const F& f) {
-       return f.Samples(PERF_SAMPLE_CALLCHAIN) && !f.attr.exclude_callchain_kernel &&
-              !f.MayProfileKernel();
+       const bool text = f.attr.text_poke && f.kernel.protects_text_poke;
+       return (!f.attr.exclude_kernel || text) && !f.MayProfileKernel();
+     }},
+    {"PRM-009", "no privilege for kernel call chains", kAll, EACCES,
+     [](const F& f) {
+       return f.kernel.protects_call_chains && f.Samples(PERF_SAMPLE_CALLCHAIN) &&
+              !f.attr.exclude_callchain_kernel && !f.MayProfileKernel();
      }},
     {"PRM-008", "no privilege for namespaces", kAll, EACCES,
      [](const F& f) { return f.attr.namespaces && !f.system.administrator; }},
@@ -157,8 +151,10 @@ constexpr OpenCheck kChecks[] = {
      [](const F& f) {
        return f.call.group == OpenGroup::kClosed || f.call.group == OpenGroup::kFile;
      }},
-    {"ERR-022", "group_fd of an exited task's event", kNew, ENODEV,
-     [](const F& f) { return f.call.group == OpenGroup::kExitedTask; }},
+    {"ERR-022", "group_fd of an exited task's event", kAll, ENODEV,
+     [](const F& f) {
+       return f.kernel.refuses_dead_leader_early && f.call.group == OpenGroup::kExitedTask;
+     }},
     {"ERR-002", "no such task", kAll, ESRCH,
      [](const F& f) { return f.Task() && f.call.who == OpenWho::kNoTask; }},
     {"ERR-012", "inherit differs from the leader's", kAll, EINVAL,
@@ -171,11 +167,10 @@ constexpr OpenCheck kChecks[] = {
      [](const F& f) { return f.call.cpu == OpenCpu::kInvalid; }},
     {"ABI-031", "sigtrap without a task", kAll, EINVAL,
      [](const F& f) { return f.attr.sigtrap && !f.Task(); }},
-    {"INH-009", "inherit with PERF_SAMPLE_READ", kOld, EINVAL,
-     [](const F& f) { return f.attr.inherit && f.Samples(PERF_SAMPLE_READ); }},
-    {"INH-009", "inherit with PERF_SAMPLE_READ but no TID", kNew, EINVAL,
+    {"INH-009", "inherit with PERF_SAMPLE_READ", kAll, EINVAL,
      [](const F& f) {
-       return f.attr.inherit && f.Samples(PERF_SAMPLE_READ) && !f.Samples(PERF_SAMPLE_TID);
+       const bool permitted = f.kernel.inherited_read && f.Samples(PERF_SAMPLE_TID);
+       return f.attr.inherit && f.Samples(PERF_SAMPLE_READ) && !permitted;
      }},
     {"INI-009", "generic event for a PMU without generic events", kAll, ENOENT,
      [](const F& f) { return f.misnamed; }},
@@ -184,9 +179,9 @@ constexpr OpenCheck kChecks[] = {
     // Checks of the driver: first invalid fields, then features that the device lacks.
     {"INI-011", "unsupported config2", kAll, 0,
      [](const F& f) { return f.attr.config2 != f.pmu->config2; }, false, "config2"},
-    {"ABI-015", "unsupported config3", kNew, 0, [](const F& f) { return f.config3 != 0; },
+    {"ABI-015", "unsupported config3", kAll, 0, [](const F& f) { return f.config3 != 0; },
      false, "config3"},
-    {"INI-011", "unsupported config4", kSinceDeferred, 0,
+    {"INI-011", "unsupported config4", kAll, 0,
      [](const F& f) { return f.config4 != 0; }, false, "config4"},
     {"ERR-025", "task event rejected by the driver", kAll, 0,
      [](const F& f) { return f.Task(); }, false, "task"},
@@ -205,7 +200,7 @@ constexpr OpenCheck kChecks[] = {
      [](const F& f) { return f.attr.exclude_host != 0; }, false, "exclude_host"},
 
     // Checks of the PMU's capabilities, which the driver announced to the kernel.
-    {"INI-014", "extended registers not supported", kNew, 0,
+    {"INI-014", "extended registers not supported", kShared, 0,
      [](const F& f) {
        return ((f.attr.sample_regs_user | f.attr.sample_regs_intr) &
                f.system.extended_registers) != 0;
@@ -217,7 +212,7 @@ constexpr OpenCheck kChecks[] = {
               f.attr.exclude_idle || f.attr.exclude_host || f.attr.exclude_guest;
      },
      false, "exclude"},
-    {"INI-014", "extended registers not supported", kOld, 0,
+    {"INI-014", "extended registers not supported", kOwn, 0,
      [](const F& f) {
        return ((f.attr.sample_regs_user | f.attr.sample_regs_intr) &
                f.system.extended_registers) != 0;
@@ -225,17 +220,17 @@ constexpr OpenCheck kChecks[] = {
      false, "extended_registers"},
     {"ERR-026", "cgroup event on a PMU without task events", kAll, EINVAL,
      [](const F& f) { return f.Cgroup() && !f.pmu->tasks; }},
-    {"ERR-025", "task event not supported", kNew, EINVAL,
+    {"ERR-025", "task event not supported", kShared, EINVAL,
      [](const F& f) { return f.Task() && !f.pmu->tasks; }},
     {"AUX-008", "aux_output not supported", kAll, 0,
      [](const F& f) { return f.attr.aux_output != 0; }, false, "aux_output"},
-    {"AUX-008", "aux_output with a pause", kNew, EOPNOTSUPP,
+    {"AUX-008", "aux_output with a pause", kAll, EOPNOTSUPP,
      [](const F& f) { return f.attr.aux_output && f.AuxAction(); }},
-    {"ERR-031", "aux_pause with aux_resume", kNew, EINVAL,
+    {"ERR-031", "aux_pause with aux_resume", kAll, EINVAL,
      [](const F& f) {
        return (f.reserved_3 & kOpenAuxPause) != 0 && (f.reserved_3 & kOpenAuxResume) != 0;
      }},
-    {"ERR-031", "aux_start_paused not supported", kNew, 0,
+    {"ERR-031", "aux_start_paused not supported", kAll, 0,
      [](const F& f) { return (f.reserved_3 & kOpenAuxStartPaused) != 0; }, false,
      "aux_start_paused"},
     {"ERR-016", "descriptor is not a cgroup", kAll, EBADF,
@@ -267,17 +262,17 @@ constexpr OpenCheck kChecks[] = {
               f.attr.clockid != CLOCK_MONOTONIC_RAW;
      },
      false, "clock"},
-    {"PRM-007", "no privilege for the task", kNew, EACCES,
+    {"PRM-007", "no privilege for the task", kShared, EACCES,
      [](const F& f) {
        return f.Task() && f.call.who != OpenWho::kThisTask && !f.system.administrator;
      }},
     {"PRM-002", "no privilege for CPU events", kAll, EACCES,
      [](const F& f) { return !f.Task() && !f.MayProfileCpu(); }},
-    {"ERR-025", "task event not supported", kOld, EINVAL,
+    {"ERR-025", "task event not supported", kOwn, EINVAL,
      [](const F& f) { return f.Task() && !f.pmu->tasks; }},
     {"ERR-029", "exited task", kAll, ESRCH,
      [](const F& f) { return f.Task() && f.call.who == OpenWho::kExited; }},
-    {"ERR-005", "offline CPU", kNew, ENODEV,
+    {"ERR-005", "offline CPU", kShared, ENODEV,
      [](const F& f) { return !f.Task() && f.OnOfflineCpu(); }},
     {"ERR-008", "leader is a sibling", kAll, EINVAL,
      [](const F& f) { return f.Grouped() && f.call.group == OpenGroup::kSibling; }},
@@ -301,17 +296,17 @@ constexpr OpenCheck kChecks[] = {
      [](const F& f) { return f.Output() && f.attr.write_backward; }},
     {"ERR-018", "output to an event without a buffer", kAll, EINVAL,
      [](const F& f) { return f.Output() && f.call.group != OpenGroup::kBuffer; }},
-    {"PRM-007", "no privilege for the task", kOld, EACCES,
+    {"PRM-007", "no privilege for the task", kOwn, EACCES,
      [](const F& f) {
        return f.Task() && f.call.who != OpenWho::kThisTask && !f.system.administrator;
      }},
     {"ERR-015", "group reading too long", kAll, E2BIG,
      [](const F& f) { return f.Grouped() && f.call.group == OpenGroup::kReadSizeLimit; }},
-    {"ERR-005", "offline CPU", kOld, ENODEV,
+    {"ERR-005", "offline CPU", kOwn, ENODEV,
      [](const F& f) { return !f.Task() && f.OnOfflineCpu(); }},
     {"ERR-031", "aux_sample_size without a suitable leader", kAll, EINVAL,
      [](const F& f) { return f.attr.aux_sample_size != 0; }},
-    {"ERR-031", "aux_pause or aux_resume without a suitable leader", kNew, EINVAL,
+    {"ERR-031", "aux_pause or aux_resume without a suitable leader", kAll, EINVAL,
      [](const F& f) { return f.AuxAction(); }},
     {"ERR-021", "exclusive PMU in use", kAll, 0,
      [](const F& f) {
@@ -342,15 +337,6 @@ constexpr std::span<const OpenCheck> kChoices =
     kAllChecks.subspan(kChoicePlace, kEventPlace - kChoicePlace);
 constexpr std::span<const OpenCheck> kEventChecks = kAllChecks.subspan(kEventPlace);
 
-// Differences between kernels beyond single checks.
-struct KernelFacts {
-  std::string_view kernels;
-  std::size_t attr_size = 0;
-  bool software_by_type = false;  // the kernel looks up PERF_TYPE_SOFTWARE like other types
-};
-constexpr KernelFacts kKernelFacts[] = {
-    {kOld, 128, false}, {">=6.12,<6.19", 136, true}, {kSinceDeferred, 144, true}};
-
 }  // namespace
 
 perf_event_attr OpenCall::Attr() const {
@@ -371,16 +357,11 @@ std::span<const OpenCheck> OpenEventChecks() { return kEventChecks; }
 OpenModel::OpenModel(OpenSystem system, OpenPmu pmu, std::vector<OpenPmu> others)
     : system_(std::move(system)), pmus_(std::move(others)) {
   pmus_.insert(pmus_.begin(), std::move(pmu));
-  for (const KernelFacts& kernel : kKernelFacts) {
-    if (!KernelMatches(kernel.kernels, system_.release)) continue;
-    attr_size_ = kernel.attr_size;
-    software_by_type_ = kernel.software_by_type;
-  }
   const auto here = [this](std::span<const OpenCheck> checks, const OpenPmu* of) {
     std::vector<const OpenCheck*> made;
     for (const OpenCheck& check : checks) {
       const bool chosen = check.choice.empty() || (of != nullptr && of->Refuses(check.choice));
-      if (chosen && KernelMatches(check.kernels, system_.release)) made.push_back(&check);
+      if (chosen && Includes(check.where, system_.behaviour)) made.push_back(&check);
     }
     return made;
   };
@@ -413,11 +394,11 @@ OpenCall OpenModel::ValidCall() const {
 }
 
 OpenFacts OpenModel::Read(const OpenCall& call) const {
-  OpenFacts facts = {.call = call, .system = system_, .pmu = &pmu(), .known = attr_size_};
+  OpenFacts facts = {.call = call, .system = system_, .kernel = system_.behaviour, .pmu = &pmu(), .known = attr_size()};
   std::vector<std::byte> bytes(256);
   const auto size = At<std::uint32_t>(call.attr, offsetof(perf_event_attr, size));
   facts.size = size == 0 ? kFirstSize : size;
-  std::copy_n(call.attr.begin(), std::min({facts.size, attr_size_, bytes.size()}), bytes.begin());
+  std::copy_n(call.attr.begin(), std::min({facts.size, facts.known, bytes.size()}), bytes.begin());
   std::memcpy(&facts.attr, bytes.data(), PERF_ATTR_SIZE_VER7);
   facts.flag_bits = At<std::uint64_t>(bytes, kOpenFlagBits);
   facts.reserved_3 = At<std::uint32_t>(bytes, kOpenReserved3);
@@ -437,7 +418,7 @@ std::vector<std::size_t> OpenModel::CandidatePmus(OpenFacts& facts) const {
   }
   for (std::size_t i = 0; i < pmus_.size(); ++i) {
     all.push_back(i);
-    const bool by_type = pmus_[i].type != PERF_TYPE_SOFTWARE || software_by_type_;
+    const bool by_type = pmus_[i].type != PERF_TYPE_SOFTWARE || system_.behaviour.clock_pmus;
     if (pmus_[i].type == type && by_type) named.push_back(i);
   }
   if (named.empty()) return all;

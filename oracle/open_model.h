@@ -19,6 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#include "oracle/open_behaviour.h"
+
 namespace pmuconf {
 
 // The meaning of the argument `pid`.
@@ -87,7 +89,8 @@ inline constexpr std::size_t kOpenConfig4 = 136;
 
 // The kernel, its settings, and the privileges of the caller.
 struct OpenSystem {
-  std::string release;  // "6.12.5-1"
+  std::string release;  // "6.12.5-1", for reports
+  OpenBehaviour behaviour = {};
   std::size_t page_size = 4096;
   std::uint64_t known_registers = ~0ull;    // sample_regs_* bits that the architecture has
   std::uint64_t extended_registers = 0;     // of these, the bits that need support by the PMU
@@ -139,12 +142,18 @@ struct OpenPmu {
 // The input of a check (open_facts.h).
 struct OpenFacts;
 
+// Whether a kernel with that behaviour is meant. nullptr: each kernel.
+using OpenWhere = bool (*)(const OpenBehaviour& behaviour);
+constexpr bool Includes(OpenWhere where, const OpenBehaviour& behaviour) {
+  return where == nullptr || where(behaviour);
+}
+
 // One check. `error` is 0 if the target file states the errno. The order of the members is the
 // order in which a row of the table reads.
 struct OpenCheck {
   std::string_view rule;     // id in the catalogue
   std::string_view name;     // the error, in words
-  std::string_view kernels;  // kernels that make the check at this position
+  OpenWhere where = nullptr;  // kernels that make the check at this position
   int error = 0;
   bool (*refuses)(const OpenFacts& facts) = nullptr;
   bool parser = false;  // of the attr alone, so PERF_EVENT_IOC_MODIFY_ATTRIBUTES makes it too
@@ -165,15 +174,14 @@ struct OpenPrediction {
 
 class OpenModel {
  public:
-  // `others`: the other PMUs of the machine. Throws ConfigError if system.release is not a kernel
-  // release.
+  // `others`: the other PMUs of the machine.
   explicit OpenModel(OpenSystem system, OpenPmu pmu, std::vector<OpenPmu> others = {});
 
   const OpenSystem& system() const { return system_; }
   const OpenPmu& pmu() const { return pmus_.front(); }
   const std::vector<OpenPmu>& pmus() const { return pmus_; }  // the target's PMU comes first
   // The size of struct perf_event_attr in this kernel.
-  std::size_t attr_size() const { return attr_size_; }
+  std::size_t attr_size() const { return system_.behaviour.attr_size; }
 
   // Returns a call that opens an event of the PMU.
   OpenCall ValidCall() const;
@@ -198,8 +206,6 @@ class OpenModel {
 
   OpenSystem system_;
   std::vector<OpenPmu> pmus_;
-  std::size_t attr_size_ = 0;
-  bool software_by_type_ = false;
   Checks checks_;
 };
 
@@ -207,7 +213,7 @@ class OpenModel {
 struct OpenViolation {
   std::string_view name;
   void (*apply)(OpenCall& call) = nullptr;
-  std::string_view kernels = ">=6.1";
+  OpenWhere where = nullptr;
   // Requirements: `tasks`, events can follow a task; `cpu_local`, two CPUs have the PMU, each with
   // its own counters; `choice`, this key is in [refusals].
   bool tasks = false;

@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include "oracle/open_model.h"
-#include "target/expression.h"
 
 namespace pmuconf {
 namespace {
@@ -59,13 +58,13 @@ constexpr OpenViolation kViolations[] = {
        Size(c, 136);
        c.Put(kOpenConfig3, std::uint64_t{1});
      },
-     "<6.12"},
+     [](const OpenBehaviour& b) { return b.attr_size < kOpenConfig4; }},
     {"config3",
      [](Call& c) {
        Size(c, 136);
        c.Put(kOpenConfig3, std::uint64_t{1});
      },
-     ">=6.12", false, false, "config3"},
+     [](const OpenBehaviour& b) { return b.attr_size >= kOpenConfig4; }, false, false, "config3"},
     {"unknown sample_type", [](Call& c) { Samples(c, 1ull << 40); }},
     {"unknown read_format", [](Call& c) { c.Edit([](Attr& a) { a.read_format |= 1u << 9; }); }},
     {"unknown branch", [](Call& c) { Branches(c, PERF_SAMPLE_BRANCH_ANY | 1u << 30); }},
@@ -104,14 +103,14 @@ constexpr OpenViolation kViolations[] = {
     {"no descriptor left", [](Call& c) { c.descriptors_available = false; }},
     {"closed group_fd", [](Call& c) { c.group = OpenGroup::kClosed; }},
     {"group_fd of a file", [](Call& c) { c.group = OpenGroup::kFile; }},
-    {"group_fd of a dead event", [](Call& c) { c.group = OpenGroup::kExitedTask; }, ">=6.1", true},
+    {"group_fd of a dead event", [](Call& c) { c.group = OpenGroup::kExitedTask; }, nullptr, true},
     {"no such task", [](Call& c) { c.who = OpenWho::kNoTask; }},
     {"inherit under a leader without",
      [](Call& c) {
        c.group = OpenGroup::kLeader;
        c.Edit([](Attr& a) { a.inherit = 1; });
      },
-     ">=6.1", true},
+     nullptr, true},
     {"neither task nor CPU",
      [](Call& c) {
        c.who = OpenWho::kAllTasks;
@@ -130,28 +129,28 @@ constexpr OpenViolation kViolations[] = {
        c.Edit([](Attr& a) { a.inherit = 1; });
      }},
     {"unknown type", [](Call& c) { c.Edit([](Attr& a) { a.type = 0x7fff'fff0; }); }},
-    {"config2", [](Call& c) { c.Edit([](Attr& a) { a.config2 ^= 1ull << 63; }); }, ">=6.1", false,
+    {"config2", [](Call& c) { c.Edit([](Attr& a) { a.config2 ^= 1ull << 63; }); }, nullptr, false,
      false, "config2"},
-    {"task", [](Call& c) { c.who = OpenWho::kOtherTask; }, ">=6.1", false, false, "task"},
-    {"precise counting", [](Call& c) { c.Edit([](Attr& a) { a.precise_ip = 1; }); }, ">=6.1", false,
+    {"task", [](Call& c) { c.who = OpenWho::kOtherTask; }, nullptr, false, false, "task"},
+    {"precise counting", [](Call& c) { c.Edit([](Attr& a) { a.precise_ip = 1; }); }, nullptr, false,
      false, "precise_counting"},
-    {"precise", [](Call& c) { c.Edit([](Attr& a) { a.precise_ip = 2; }); }, ">=6.1", false, false,
+    {"precise", [](Call& c) { c.Edit([](Attr& a) { a.precise_ip = 2; }); }, nullptr, false, false,
      "precise"},
-    {"sampling", [](Call& c) { c.Edit([](Attr& a) { a.sample_period = 1'000; }); }, ">=6.1", false,
+    {"sampling", [](Call& c) { c.Edit([](Attr& a) { a.sample_period = 1'000; }); }, nullptr, false,
      false, "sampling"},
     {"sampling without interrupt",
-     [](Call& c) { c.Edit([](Attr& a) { a.sample_period = 1'000; }); }, ">=6.1", false, false,
+     [](Call& c) { c.Edit([](Attr& a) { a.sample_period = 1'000; }); }, nullptr, false, false,
      "no_interrupt"},
-    {"branches", [](Call& c) { Branches(c, PERF_SAMPLE_BRANCH_ANY); }, ">=6.1", false, false,
+    {"branches", [](Call& c) { Branches(c, PERF_SAMPLE_BRANCH_ANY); }, nullptr, false, false,
      "branch_stack"},
-    {"exclude_idle", [](Call& c) { c.Edit([](Attr& a) { a.exclude_idle = 1; }); }, ">=6.1", false,
+    {"exclude_idle", [](Call& c) { c.Edit([](Attr& a) { a.exclude_idle = 1; }); }, nullptr, false,
      false, "exclude_idle"},
-    {"exclude_host", [](Call& c) { c.Edit([](Attr& a) { a.exclude_host = 1; }); }, ">=6.1", false,
+    {"exclude_host", [](Call& c) { c.Edit([](Attr& a) { a.exclude_host = 1; }); }, nullptr, false,
      false, "exclude_host"},
-    {"exclude_user", [](Call& c) { c.Edit([](Attr& a) { a.exclude_user = 1; }); }, ">=6.1", false,
+    {"exclude_user", [](Call& c) { c.Edit([](Attr& a) { a.exclude_user = 1; }); }, nullptr, false,
      false, "exclude"},
     {"extended registers",
-     [](Call& c) { c.Edit([](Attr& a) { a.sample_regs_user = 1ull << 40; }); }, ">=6.1", false,
+     [](Call& c) { c.Edit([](Attr& a) { a.sample_regs_user = 1ull << 40; }); }, nullptr, false,
      false, "extended_registers"},
     {"cgroup",
      [](Call& c) {
@@ -159,10 +158,10 @@ constexpr OpenViolation kViolations[] = {
        c.who = OpenWho::kCgroup;
        c.cpu = OpenCpu::kFirst;
      }},
-    {"aux_output", [](Call& c) { c.Edit([](Attr& a) { a.aux_output = 1; }); }, ">=6.1", false,
+    {"aux_output", [](Call& c) { c.Edit([](Attr& a) { a.aux_output = 1; }); }, nullptr, false,
      false, "aux_output"},
     {"aux_pause and aux_resume", [](Call& c) { c.Put(kOpenReserved3, std::uint32_t{6}); }},
-    {"aux_start_paused", [](Call& c) { c.Put(kOpenReserved3, std::uint32_t{1}); }, ">=6.1", false,
+    {"aux_start_paused", [](Call& c) { c.Put(kOpenReserved3, std::uint32_t{1}); }, nullptr, false,
      false, "aux_start_paused"},
     {"aux_pause", [](Call& c) { c.Put(kOpenReserved3, std::uint32_t{2}); }},
     {"leader outside the cgroup",
@@ -172,9 +171,9 @@ constexpr OpenViolation kViolations[] = {
        c.cpu = OpenCpu::kFirst;
        c.group = OpenGroup::kLeader;
      }},
-    {"in use on a CPU", [](Call& c) { c.other = OpenOther::kOnCpu; }, ">=6.1", true, false,
+    {"in use on a CPU", [](Call& c) { c.other = OpenOther::kOnCpu; }, nullptr, true, false,
      "exclusive"},
-    {"in use on the task", [](Call& c) { c.other = OpenOther::kOnTask; }, ">=6.1", true, false,
+    {"in use on the task", [](Call& c) { c.other = OpenOther::kOnTask; }, nullptr, true, false,
      "exclusive"},
     {"long call chain",
      [](Call& c) {
@@ -182,8 +181,8 @@ constexpr OpenViolation kViolations[] = {
        c.Edit([](Attr& a) { a.sample_max_stack = 0xffff; });
      }},
     {"unknown clock", [](Call& c) { Clock(c, CLOCK_THREAD_CPUTIME_ID); }},
-    {"CLOCK_TAI", [](Call& c) { Clock(c, CLOCK_TAI); }, ">=6.1", false, false, "clock"},
-    {"exited task", [](Call& c) { c.who = OpenWho::kExited; }, ">=6.1", true},
+    {"CLOCK_TAI", [](Call& c) { Clock(c, CLOCK_TAI); }, nullptr, false, false, "clock"},
+    {"exited task", [](Call& c) { c.who = OpenWho::kExited; }, nullptr, true},
     {"sibling as leader", [](Call& c) { c.group = OpenGroup::kSibling; }},
     {"another clock than the leader's",
      [](Call& c) {
@@ -195,13 +194,13 @@ constexpr OpenViolation kViolations[] = {
        c.group = OpenGroup::kLeader;
        c.cpu = OpenCpu::kSecond;
      },
-     ">=6.1", false, true},
+     nullptr, false, true},
     {"another task than the leader's",
      [](Call& c) {
        c.group = OpenGroup::kLeader;
        c.who = OpenWho::kOtherTask;
      },
-     ">=6.1", true},
+     nullptr, true},
     {"pinned sibling",
      [](Call& c) {
        c.group = OpenGroup::kLeader;
@@ -217,13 +216,13 @@ constexpr OpenViolation kViolations[] = {
        Output(c);
        c.cpu = OpenCpu::kSecond;
      },
-     ">=6.1", false, true},
+     nullptr, false, true},
     {"output to another task",
      [](Call& c) {
        Output(c);
        c.who = OpenWho::kOtherTask;
      },
-     ">=6.1", true},
+     nullptr, true},
     {"output with another clock",
      [](Call& c) {
        Output(c);
@@ -240,7 +239,7 @@ constexpr OpenViolation kViolations[] = {
        c.flags |= PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP;
      }},
     {"aux_sample_size", [](Call& c) { c.Edit([](Attr& a) { a.aux_sample_size = 4'096; }); }},
-    {"unchecked rights of a task", [](Call& c) { c.who = OpenWho::kOtherTask; }, ">=6.1", true},
+    {"unchecked rights of a task", [](Call& c) { c.who = OpenWho::kOtherTask; }, nullptr, true},
     {"everyone",
      [](Call& c) {
        c.who = OpenWho::kAllTasks;
@@ -260,7 +259,7 @@ std::vector<const OpenViolation*> ApplicableViolations(const OpenModel& model) {
   const bool two_cpus = pmu.cpu_local && pmu.cpus > 1;
   std::vector<const OpenViolation*> fit;
   for (const OpenViolation& violation : kViolations) {
-    const bool can = KernelMatches(violation.kernels, model.system().release) &&
+    const bool can = Includes(violation.where, model.system().behaviour) &&
                      (pmu.tasks || !violation.tasks) && (two_cpus || !violation.cpu_local) &&
                      (violation.choice.empty() || pmu.Refuses(violation.choice));
     if (can) fit.push_back(&violation);

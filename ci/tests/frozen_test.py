@@ -214,7 +214,7 @@ def test_false_claim_counts_as_a_fault(tree: Tree, test: str) -> None:
         ('"It MUST."', '"It MUST NOT."'),
         ('"MUST"', '"MUST"\napplies = "sampling"'),
         ('"MUST"', '"MUST"\nkernels = ">=6.12"'),
-        ('"MUST"', '"MUST"\nby_kernel = { size = { ">=6.1" = 64 } }'),
+        ('"MUST"', '"MUST"\nbehaviours = { size = { 64 = "6.1", 72 = "6.12" } }'),
     ],
 )
 def test_changed_meaning_is_reported(tree: Tree, old: str, new: str) -> None:

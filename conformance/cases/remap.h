@@ -20,11 +20,11 @@ struct RemapAttempt {
   int expected = 0;
   int error = 0;
 };
+constexpr int kCovered = -1;  // the errno of mapping other memory over a part
 
 // Tries to remove parts of a mapping of `pages` pages at `base`, and to extend it. If the kernel
-// permits an attempt, the mapping has changed. `covered` is the expected errno of mapping other
-// memory over a part.
-inline std::vector<RemapAttempt> RefusedRemaps(void* base, std::size_t pages, int covered) {
+// permits an attempt, the mapping has changed. The kernels differ in the errno of kCovered.
+inline std::vector<RemapAttempt> RefusedRemaps(void* base, std::size_t pages) {
   const std::size_t page = PageSize();
   const std::size_t size = pages * page;
   char* const at = static_cast<char*>(base);
@@ -39,8 +39,8 @@ inline std::vector<RemapAttempt> RefusedRemaps(void* base, std::size_t pages, in
       {"its first page unmapped", EINVAL, failure(munmap(at, page) != 0)},
       {"its last page unmapped", EINVAL, failure(munmap(at + size - page, page) != 0)},
       {"its middle unmapped", EINVAL, failure(munmap(at + page, size - 2 * page) != 0)},
-      {"its first page covered", covered, failure(cover(at) == MAP_FAILED)},
-      {"its last page covered", covered, failure(cover(at + size - page) == MAP_FAILED)},
+      {"its first page covered", kCovered, failure(cover(at) == MAP_FAILED)},
+      {"its last page covered", kCovered, failure(cover(at + size - page) == MAP_FAILED)},
       {"shortened", EINVAL, failure(remap(size, size - page, 0) == MAP_FAILED)},
       {"extended", EFAULT, failure(remap(size, 2 * size, MREMAP_MAYMOVE) == MAP_FAILED)},
       {"duplicated", EFAULT, failure(remap(0, size, MREMAP_MAYMOVE) == MAP_FAILED)},

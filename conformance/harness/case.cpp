@@ -234,10 +234,6 @@ std::span<const CaseInfo> AllCases() {
   return cases;
 }
 
-std::int64_t ValueOnThisKernel(const Rule& rule, std::string_view name) {
-  return ValueOn(rule, name, ReleaseForRules(target(), KernelRelease()));
-}
-
 void SkipCase(Cap missing, std::string_view reason) {
   throw Skipped{SkipReason::kKernelLacks,
                 "needs " + std::string(ToString(missing)) + ": " + std::string(reason)};

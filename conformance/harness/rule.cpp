@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks up rules and their values for a kernel.
+// Looks up rules.
 #include "harness/rule.h"
 
 #include <algorithm>
-#include <string>
-
-#include "target/expression.h"
-#include "target/target.h"
 
 namespace pmuconf {
 
@@ -34,14 +30,6 @@ std::string_view ToString(RuleSubject subject) {
       return "suite";
   }
   return "?";
-}
-
-std::int64_t ValueOn(const Rule& rule, std::string_view name, std::string_view release) {
-  for (const RuleValue& value : rule.by_kernel) {
-    if (value.name == name && KernelMatches(value.kernels, release)) return value.value;
-  }
-  throw ConfigError(std::string(rule.id) + ": by_kernel." + std::string(name) +
-                    " has no value for kernel " + std::string(release));
 }
 
 const Rule* FindRule(std::string_view id) {

@@ -52,13 +52,13 @@ std::string LabelOf(const std::string& layer) {
   return layer == "case" ? "case" : layer == "kunit" ? "KUnit" : "pytest";
 }
 
-// Returns "attr_size is 128 on <6.12, 136 on >=6.12".
-std::string ByKernel(const Json& values) {
+// Returns "attr_size is 128 (before 6.12) or 136 (6.12)".
+std::string Behaviours(const Json& values) {
   std::string text, last;
   for (const Json& value : values) {
     const std::string name = Text(value, "name");
-    text += name == last ? ", " : (text.empty() ? "" : "; ") + name + " is ";
-    text += std::to_string(value["value"].get<std::int64_t>()) + " on " + Text(value, "kernels");
+    text += name == last ? " or " : (text.empty() ? "" : "; ") + name + " is ";
+    text += std::to_string(value["value"].get<std::int64_t>()) + " (" + Text(value, "kernels") + ")";
     last = name;
   }
   return text;
@@ -159,7 +159,7 @@ std::string ExplainRule(const Json& facts, bool colour) {
   page.Fact("source", Joined(facts["source"], "; "));
   page.Fact("applies", Text(facts, "applies"));
   page.Fact("kernels", Text(facts, "kernels"));
-  if (!facts["by_kernel"].empty()) page.Fact("differs", ByKernel(facts["by_kernel"]));
+  if (!facts["behaviours"].empty()) page.Fact("differs", Behaviours(facts["behaviours"]));
   page.Fact("layer", Joined(facts["layer"]));
   page.Fact("profiles", facts["profiles"].empty() ? "none" : Joined(facts["profiles"]));
   for (const Json& place : facts["cases"]) {

@@ -223,7 +223,7 @@ Json TestsOf(std::string_view rule, const Evidence& evidence) {
   return rows;
 }
 
-Json ByKernelOf(const Rule& rule) {
+Json BehavioursOf(const Rule& rule) {
   Json rows = Json::array();
   for (const RuleValue& value : rule.by_kernel) {
     rows.push_back({{"name", value.name}, {"kernels", value.kernels}, {"value", value.value}});
@@ -314,7 +314,7 @@ Json RuleFacts(const Rule& rule, const FactSources& sources) {
           {"source", Split(rule.source, "; ")},
           {"applies", rule.applies},
           {"kernels", rule.kernels},
-          {"by_kernel", ByKernelOf(rule)},
+          {"behaviours", BehavioursOf(rule)},
           {"layer", Split(rule.layer, ", ")},
           {"profiles", profiles},
           {"cases", cases},

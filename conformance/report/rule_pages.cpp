@@ -110,9 +110,9 @@ std::string Section(const Json& facts, const std::string& heading) {
      << "\n- Source: " << Markdown(Joined(facts["source"], "; ")) << "\n- Applies to: `"
      << Text(facts, "applies") << "`, kernels `" << Text(facts, "kernels") << "`\n";
   if (!subject.empty()) os << "- Subject: " << subject << "\n";
-  for (const Json& value : facts["by_kernel"]) {
-    os << "- By kernel: " << Markdown(Text(value, "name")) << " is " << value["value"] << " on `"
-       << Text(value, "kernels") << "`\n";
+  for (const Json& value : facts["behaviours"]) {
+    os << "- Behaviour: " << Markdown(Text(value, "name")) << " is " << value["value"] << ": "
+       << Markdown(Text(value, "kernels")) << "\n";
   }
   if (!facts["profiles"].empty()) {
     os << "- Profiles: " << Joined(facts["profiles"], ", ") << "\n";

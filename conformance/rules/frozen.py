@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frozen things: the meaning of active rules, and the rules of released profiles. Reads conformance/frozen.
 
-The meaning of a rule is its level, text, applies, kernels and by_kernel. docs/adding.md describes the steps that make a
+The meaning of a rule is its level, text, applies, kernels and the values of its behaviours. docs/adding.md describes the steps that make a
 rule active, and the ways to change a frozen rule.
 """
 
@@ -46,7 +46,7 @@ class FrozenError(Exception):
 
 def meaning(rule: Rule) -> str:
     """The digest of a rule's meaning: 16 hexadecimal digits."""
-    values = sorted((value.name, value.kernels, value.value) for value in rule.by_kernel)
+    values = sorted((value.name, str(value.value)) for value in rule.behaviours)
     fields = [rule.id, rule.level, rule.text, rule.applies, rule.kernels, values]
     return hashlib.sha256(json.dumps(fields).encode()).hexdigest()[:16]
 

@@ -24,6 +24,7 @@ SUBJECTS = {
 ID = re.compile(r"[A-Z][A-Z0-9]*-[0-9]{3}")
 LAYERS = ("case", "kunit", "fuzz", "vm", "review")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+NUMBER = re.compile(r"[0-9]+")
 SERIES = r"[0-9]+\.[0-9]+"
 KERNELS_FOLDER = pathlib.Path("vm/kernels")
 KERNELS = re.compile(r"((>=|>|<=|<|==)[0-9]+\.[0-9]+)(,(>=|>|<=|<|==)[0-9]+\.[0-9]+)*")
@@ -36,11 +37,11 @@ class CatalogueError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Value:
-    """A value that depends on the kernel: `name` is `value` (a number or an errno's name) on `kernels`."""
+    """A value that the rule permits for the behaviour `name`: a number or an errno's name. `kernels` is for readers."""
 
     name: str
-    kernels: str
     value: int | str
+    kernels: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,8 +49,7 @@ class Rule:
     """One rule of the catalogue.
 
     `layer` lists what verifies the rule. `subject` names whose code has to be mended if the rule is
-    violated. `by_kernel` has the values that depend on the kernel, so that no case has to check the
-    release.
+    violated. `behaviours` has the values of what differs between kernels, each of which the rule permits.
     """
 
     id: str
@@ -62,7 +62,7 @@ class Rule:
     applies: str
     kernels: str
     layer: tuple[str, ...] = ("case",)
-    by_kernel: tuple[Value, ...] = ()
+    behaviours: tuple[Value, ...] = ()
 
 
 def header_lines(text: str) -> list[int]:
@@ -79,23 +79,21 @@ def read_list(where: str, key: str, table: dict[str, object]) -> tuple[str, ...]
 
 
 def read_values(where: str, tables: object) -> tuple[Value, ...]:
-    """The table by_kernel: for each name a table from kernels to the value there."""
+    """The table behaviours: for each name a table from each permitted value to the kernels that have it."""
     if not isinstance(tables, dict):
-        raise CatalogueError(f"{where}: key 'by_kernel' must be a table")
+        raise CatalogueError(f"{where}: key 'behaviours' must be a table")
     values = []
     for name, choices in tables.items():
-        if not NAME.fullmatch(name) or not isinstance(choices, dict) or not choices:
-            raise CatalogueError(f"{where}: key 'by_kernel.{name}' must be a table of kernels")
-        for kernels, value in choices.items():
-            if not KERNELS.fullmatch(kernels):
-                raise CatalogueError(
-                    f"{where}: key 'by_kernel.{name}': '{kernels}' is not a range of kernels"
-                )
-            if type(value) is not int and not (isinstance(value, str) and hasattr(errno, value)):
-                raise CatalogueError(
-                    f"{where}: key 'by_kernel.{name}' must be a number or an errno's name"
-                )
-            values.append(Value(name, kernels, value))
+        key = f"{where}: key 'behaviours.{name}'"
+        if not NAME.fullmatch(name) or not isinstance(choices, dict) or len(choices) < 2:
+            raise CatalogueError(f"{key} must be a table of two or more values")
+        for value, kernels in choices.items():
+            if not NUMBER.fullmatch(value) and not hasattr(errno, value):
+                raise CatalogueError(f"{key}: '{value}' must be a number or an errno's name")
+            if not isinstance(kernels, str) or not kernels.strip():
+                raise CatalogueError(f"{key}: '{value}' must name the kernels that have it")
+            number = int(value) if NUMBER.fullmatch(value) else value
+            values.append(Value(name, number, kernels))
     return tuple(values)
 
 
@@ -108,7 +106,7 @@ def read_rule(where: str, area: str, table: dict[str, object]) -> Rule:
                 f"{where}: unknown key '{key}' (known: {', '.join(sorted(known))})"
             )
     values: dict[str, str] = {"applies": "true", "kernels": ">=6.1"}
-    for name in known - {"source", "layer", "by_kernel"}:
+    for name in known - {"source", "layer", "behaviours"}:
         value = table.get(name, values.get(name))
         if not isinstance(value, str) or not value.strip():
             raise CatalogueError(f"{where}: key '{name}' must be a string that is not empty")
@@ -130,8 +128,8 @@ def read_rule(where: str, area: str, table: dict[str, object]) -> Rule:
             raise CatalogueError(
                 f"{where}: key 'layer' must have only {', '.join(LAYERS)}, not '{name}'"
             )
-    by_kernel = read_values(where, table.get("by_kernel", {}))
-    return Rule(source=source, layer=layer, by_kernel=by_kernel, **values)
+    behaviours = read_values(where, table.get("behaviours", {}))
+    return Rule(source=source, layer=layer, behaviours=behaviours, **values)
 
 
 def read_file(path: pathlib.Path) -> list[Rule]:
@@ -191,9 +189,9 @@ def definition_of(rule: Rule) -> list[str]:
     """The definition of the constant of one rule."""
     name = rule.id.replace("-", "_")
     lines = []
-    if rule.by_kernel:
+    if rule.behaviours:
         lines.append(f"static constexpr RuleValue k{name}_values[] = {{")
-        for value in rule.by_kernel:
+        for value in rule.behaviours:
             lines.append(f"    {{{quote(value.name)}, {quote(value.kernels)}, {value.value}}},")
         lines.append("};")
     lines += [
@@ -209,7 +207,7 @@ def definition_of(rule: Rule) -> list[str]:
         f"    .kernels = {quote(rule.kernels)},",
         f"    .layer = {quote(', '.join(rule.layer))},",
     ]
-    if rule.by_kernel:
+    if rule.behaviours:
         lines.append(f"    .by_kernel = k{name}_values,")
     return [*lines, "};"]
 

@@ -69,13 +69,13 @@ def test_changed_rule_text_rebuilds_no_case(tmp_path: pathlib.Path) -> None:
     assert "Toys are everything." in (tmp_path / "rules.cpp").read_text()
 
 
-def test_kernel_dependent_values_become_data(tmp_path: pathlib.Path) -> None:
-    more = 'by_kernel = { size = { "<6.12" = 128, ">=6.12" = 136 }, no = { ">=6.1" = "EINVAL" } }'
+def test_behaviours_become_data(tmp_path: pathlib.Path) -> None:
+    more = 'behaviours = { size = { 128 = "before 6.12", 136 = "6.12" }, no = { 0 = "6.1", EINVAL = "7.2" } }'
     assert generate(tmp_path, RULE + more + "\n").returncode == 0
     source = (tmp_path / "rules.cpp").read_text()
-    assert '{"size", "<6.12", 128},' in source
-    assert '{"no", ">=6.1", EINVAL},' in source
-    assert ".by_kernel = kTOY_001_values," in source
+    assert '{"size", 128, "before 6.12"},' in source
+    assert '{"no", EINVAL, "7.2"},' in source
+    assert ".behaviours = kTOY_001_values," in source
 
 
 def test_unchanged_files_are_not_rewritten(tmp_path: pathlib.Path) -> None:
@@ -99,8 +99,9 @@ def test_unchanged_files_are_not_rewritten(tmp_path: pathlib.Path) -> None:
         ("id =", "id = =", "TOY.toml: "),
         ("[[rule]]", "[[rules]]", "unknown key 'rules'"),
         ("id =", 'layer = ["cases"]\nid =', "key 'layer' must have only"),
-        ("id =", 'by_kernel = { x = { "6" = 1 } }\nid =', "key 'by_kernel.x'"),
-        ("id =", 'by_kernel = { x = { ">=6.1" = "EFOO" } }\nid =', "key 'by_kernel.x'"),
+        ("id =", 'behaviours = { x = { 1 = "6.1" } }\nid =', "key 'behaviours.x' must be a table of two"),
+        ("id =", 'behaviours = { x = { 1 = "6.1", EFOO = "6.2" } }\nid =', "'EFOO' must be a number"),
+        ("id =", 'behaviours = { x = { 1 = "6.1", 0 = "" } }\nid =', "'0' must name the kernels"),
     ],
 )
 def test_invalid_rule_is_refused(tmp_path: pathlib.Path, old: str, new: str, said: str) -> None:

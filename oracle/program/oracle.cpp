@@ -233,7 +233,7 @@ class Oracle {
     const auto add = [&](std::span<const OpenCheck> checks, const OpenPmu* of) {
       for (const OpenCheck& check : checks) {
         const bool chosen = check.choice.empty() || (of != nullptr && of->Refuses(check.choice));
-        if (chosen && KernelMatches(check.kernels, model.system().release)) {
+        if (chosen && Includes(check.where, model.system().behaviour)) {
           names.insert(PredictionName({check.error, &check}));
         }
       }

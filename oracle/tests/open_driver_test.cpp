@@ -15,12 +15,12 @@
 namespace pmuconf {
 namespace {
 
-constexpr const char* kReleases[] = {"6.1.0-52-amd64", "6.12.0-1-amd64"};
+constexpr OpenBehaviour kKernels[] = {kLikeLinux61, kLikeLinux612};
 constexpr std::uint32_t kOwn = 40, kUncore = 41, kOpaque = 42;
 
-OpenModel Model(const std::string& release, const OpenPmu& target = ReferencePmu(kOwn)) {
+OpenModel Model(const OpenBehaviour& kernel, const OpenPmu& target = ReferencePmu(kOwn)) {
   OpenSystem system;
-  system.release = release;
+  system.behaviour = kernel;
   return OpenModel(system, target,
                    {SoftwarePmu(), TracepointPmu({{PERF_TYPE_TRACEPOINT, 300}}), BreakpointPmu(),
                     ReferenceUncorePmu(kUncore, true), OpaquePmu(kOpaque)});
@@ -42,8 +42,8 @@ OpenPrediction PredictionOf(
 }
 
 TEST(OpenDriver, EachListedEventOpens) {
-  for (const char* release : kReleases) {
-    const OpenModel model = Model(release);
+  for (const OpenBehaviour& kernel : kKernels) {
+    const OpenModel model = Model(kernel);
     for (const OpenPmu& pmu : model.pmus()) {
       for (const OpenEvent& event : pmu.events) {
         if (!pmu.tasks) continue;
@@ -68,9 +68,9 @@ TEST(OpenDriver, EachCheckHasRuleAndErrno) {
 
 TEST(OpenDriver, GenericEventsGoToCapableOrNamedPmu) {
   const std::uint64_t upper = 1ull << 32;
-  for (const char* release : kReleases) {
-    const bool recent = release == kReleases[1];
-    const OpenModel model = Model(release);
+  for (const OpenBehaviour& kernel : kKernels) {
+    const bool recent = kernel == kKernels[1];
+    const OpenModel model = Model(kernel);
     const auto errno_of = [&](std::uint32_t type, std::uint64_t config) {
       return PredictionOf(model, {type, config}).error;
     };
@@ -87,14 +87,14 @@ TEST(OpenDriver, GenericEventsGoToCapableOrNamedPmu) {
     EXPECT_EQ(errno_of(PERF_TYPE_HW_CACHE, 0x201), ENOENT) << "a hole in the table";
     EXPECT_EQ(errno_of(PERF_TYPE_RAW, 0x01d0), 0);
     EXPECT_EQ(errno_of(99, 0), ENOENT);
-    const OpenModel software = Model(release, SoftwarePmu());
+    const OpenModel software = Model(kernel, SoftwarePmu());
     EXPECT_EQ(PredictionOf(software, {PERF_TYPE_HARDWARE, 0}).error, ENOENT);
     EXPECT_EQ(PredictionOf(software, {PERF_TYPE_RAW, 0}).check->rule, "INI-001");
   }
 }
 
 TEST(OpenDriver, MalformedEventIsReportedBeforeMissingFeature) {
-  const OpenModel model = Model(kReleases[1]);
+  const OpenModel model = Model(kKernels[1]);
   const auto idle = [](perf_event_attr& attr) { attr.exclude_idle = 1; };
   EXPECT_EQ(PredictionOf(model, {kOwn, 0x01d0}, idle).error, EOPNOTSUPP);
   EXPECT_EQ(PredictionOf(model, {kOwn, 1ull << 32 | 0x01d0}, idle).check->rule, "INI-011");
@@ -108,7 +108,7 @@ TEST(OpenDriver, SmallerDeviceRejectsMore) {
   OpenPmu plain = ReferencePmu(kOwn);
   plain.refusals["precise"] = plain.refusals["branch_stack"] = EOPNOTSUPP;
   plain.min_period = 16;
-  const OpenModel model = Model(kReleases[0], plain);
+  const OpenModel model = Model(kKernels[0], plain);
   EXPECT_EQ(PredictionOf(model, {PERF_TYPE_HW_CACHE, 2}).check->rule, "INI-006");
   EXPECT_EQ(PredictionOf(model, {kOwn, 0x01b7}).check->rule, "INI-004");
   const auto every = [](std::uint64_t period, bool freq) {
@@ -123,7 +123,7 @@ TEST(OpenDriver, SmallerDeviceRejectsMore) {
 }
 
 TEST(OpenDriver, FullGroupAcceptsFixedCounterEvents) {
-  const OpenModel model = Model(kReleases[1]);
+  const OpenModel model = Model(kKernels[1]);
   OpenCall call = model.ValidCall();
   call.group = OpenGroup::kAllCounters;
   EXPECT_EQ(model.Predict(call).check->rule, "INI-021");
@@ -140,7 +140,7 @@ TEST(OpenDriver, FullGroupAcceptsFixedCounterEvents) {
 }
 
 TEST(OpenDriver, BreakpointTypeLengthAndAddressAreChecked) {
-  const OpenModel model = Model(kReleases[0]);
+  const OpenModel model = Model(kKernels[0]);
   const auto errno_of = [&](std::uint64_t place, std::uint64_t length, std::uint32_t type) {
     return PredictionOf(model, {PERF_TYPE_BREAKPOINT, 0, place, length, type}).error;
   };
@@ -157,7 +157,7 @@ TEST(OpenDriver, BreakpointTypeLengthAndAddressAreChecked) {
 
 // The drawn calls are reproducible for a seed, and they reach every check of every driver.
 TEST(OpenDriver, RandomCallsAreRepeatableAndReachEveryDriver) {
-  const OpenModel model = Model(kReleases[1]);
+  const OpenModel model = Model(kKernels[1]);
   const OpenCallGenerator generator(model);
   std::set<std::string_view> names;
   for (std::uint64_t number = 0; number < 20'000; ++number) {

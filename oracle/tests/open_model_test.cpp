@@ -9,18 +9,15 @@
 #include <set>
 #include <string>
 
-#include "harness/rule.h"
-#include "target/expression.h"
-#include "target/target.h"
 
 namespace pmuconf {
 namespace {
 
-constexpr const char* kReleases[] = {"6.1.0-52-amd64", "6.12.0-1-amd64", "7.2.13-amd64"};
+constexpr OpenBehaviour kKernels[] = {kLikeLinux61, kLikeLinux612, kLikeLinux72};
 
-OpenSystem System(const std::string& release) {
+OpenSystem System(const OpenBehaviour& kernel) {
   OpenSystem system;
-  system.release = release;
+  system.behaviour = kernel;
   system.known_registers = 0xffff'ffff'00ff'0fff;
   system.extended_registers = 0xffff'ffff'0000'0000;
   return system;
@@ -53,21 +50,21 @@ OpenPrediction PredictionOf(const OpenModel& model, const std::vector<std::strin
 }
 
 TEST(OpenModel, ValidCallsOpen) {
-  for (const char* release : kReleases) {
+  for (const OpenBehaviour& kernel : kKernels) {
     for (const bool tasks : {true, false}) {
       OpenPmu pmu = Plain();
       pmu.tasks = pmu.cpu_local = tasks;
-      const OpenModel model(System(release), pmu);
-      EXPECT_EQ(model.Predict(model.ValidCall()).check, nullptr) << release << tasks;
+      const OpenModel model(System(kernel), pmu);
+      EXPECT_EQ(model.Predict(model.ValidCall()).check, nullptr) << kernel.attr_size << tasks;
     }
   }
 }
 
 TEST(OpenModel, NoViolationNeedsAbsentCpu) {
   OpenPmu pmu = Plain();
-  const std::size_t all = ApplicableViolations(OpenModel(System("6.12"), pmu)).size();
+  const std::size_t all = ApplicableViolations(OpenModel(System(kLikeLinux612), pmu)).size();
   pmu.cpus = 1;
-  const OpenModel alone(System("6.12"), pmu);
+  const OpenModel alone(System(kLikeLinux612), pmu);
   EXPECT_LT(ApplicableViolations(alone).size(), all);
   for (const OpenViolation* violation : ApplicableViolations(alone)) {
     OpenCall call = alone.ValidCall();
@@ -76,16 +73,12 @@ TEST(OpenModel, NoViolationNeedsAbsentCpu) {
   }
 }
 
-TEST(OpenModel, InvalidReleaseIsRejected) {
-  EXPECT_THROW(OpenModel(System("six"), Plain()), ConfigError);
-}
-
 TEST(OpenModel, EveryCheckHasErrnoOrChoice) {
   for (const OpenCheck& check : OpenChecks()) {
     EXPECT_NE(check.refuses, nullptr) << check.name;
     EXPECT_EQ(check.error == 0, !check.choice.empty()) << check.name;
-    EXPECT_TRUE(std::ranges::any_of(kReleases, [&](const char* release) {
-      return KernelMatches(check.kernels, release);
+    EXPECT_TRUE(std::ranges::any_of(kKernels, [&](const OpenBehaviour& kernel) {
+      return Includes(check.where, kernel);
     })) << check.name;
   }
 }
@@ -97,12 +90,12 @@ TEST(OpenModel, SingleViolationReachesEachCheck) {
                                                 "PRM-008", "PRM-009", "PRM-010", "PRM-012",
                                                 "ERR-005", "ERR-015", "INI-009"};
   std::set<const OpenCheck*> found;
-  for (const char* release : kReleases) {
+  for (const OpenBehaviour& kernel : kKernels) {
     for (const bool tasks : {true, false}) {
       for (const OpenPmu& kind : PmusWithChoices()) {
         OpenPmu pmu = kind;
         pmu.tasks = pmu.cpu_local = tasks;
-        const OpenModel model(System(release), pmu);
+        const OpenModel model(System(kernel), pmu);
         for (const OpenViolation* violation : ApplicableViolations(model)) {
           found.insert(PredictionOf(model, {violation->name}).check);
         }
@@ -123,20 +116,19 @@ TEST(OpenModel, SingleViolationReachesEachCheck) {
   }
   for (const OpenCheck& check : OpenChecks()) {
     if (!elsewhere.contains(check.rule)) {
-      EXPECT_TRUE(found.contains(&check))
-          << check.rule << " " << check.name << " " << check.kernels;
+      EXPECT_TRUE(found.contains(&check)) << check.rule << " " << check.name;
     }
   }
 }
 
 TEST(OpenModel, UnstatedChoicesAreIgnored) {
-  const OpenModel plain(System(kReleases[1]), Plain());
+  const OpenModel plain(System(kKernels[1]), Plain());
   for (const OpenViolation* violation : ApplicableViolations(plain)) {
     EXPECT_TRUE(violation->choice.empty()) << violation->name;
   }
   OpenPmu pmu = Plain();
   pmu.refusals["sampling"] = EOPNOTSUPP;
-  const OpenModel model(System(kReleases[1]), pmu);
+  const OpenModel model(System(kKernels[1]), pmu);
   EXPECT_EQ(PredictionOf(model, {"sampling"}).error, EOPNOTSUPP);
   EXPECT_EQ(ApplicableViolations(model).size(), ApplicableViolations(plain).size() + 1);
 }
@@ -144,25 +136,25 @@ TEST(OpenModel, UnstatedChoicesAreIgnored) {
 // The driver's event_init precedes the capabilities of its PMU. The kernel checks
 // PERF_PMU_CAP_NO_INTERRUPT last.
 TEST(OpenModel, KernelRefusesSamplingAfterOtherCapabilities) {
-  for (const char* release : kReleases) {
+  for (const OpenBehaviour& kernel : kKernels) {
     OpenPmu by_driver = Plain();
     by_driver.refusals["exclude"] = EINVAL;
     OpenPmu by_kernel = by_driver;
     by_driver.refusals["sampling"] = EOPNOTSUPP;
     by_kernel.refusals["no_interrupt"] = EOPNOTSUPP;
-    const OpenModel driver(System(release), by_driver), kernel(System(release), by_kernel);
-    EXPECT_EQ(PredictionOf(driver, {"sampling", "exclude_user"}).error, EOPNOTSUPP) << release;
+    const OpenModel driver(System(kernel), by_driver), kernel(System(kernel), by_kernel);
+    EXPECT_EQ(PredictionOf(driver, {"sampling", "exclude_user"}).error, EOPNOTSUPP) << kernel.attr_size;
     EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt", "exclude_user"}).error, EINVAL)
-        << release;
-    EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt"}).error, EOPNOTSUPP) << release;
+        << kernel.attr_size;
+    EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt"}).error, EOPNOTSUPP) << kernel.attr_size;
     EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt", "unknown clock"}).error,
               EOPNOTSUPP)
-        << release;
+        << kernel.attr_size;
   }
 }
 
 TEST(OpenModel, FieldsBeyondTheSizeAreZero) {
-  const OpenModel model(System(kReleases[0]), Plain());
+  const OpenModel model(System(kKernels[0]), Plain());
   OpenCall call = model.ValidCall();
   call.Edit([](perf_event_attr& attr) {
     attr.sample_type = PERF_SAMPLE_STACK_USER;
@@ -178,7 +170,7 @@ TEST(OpenModel, FieldsBeyondTheSizeAreZero) {
 TEST(OpenModel, NewestFieldsDependOnKernel) {
   OpenPmu pmu = Plain();
   pmu.refusals["config4"] = EINVAL;
-  const OpenModel before(System(kReleases[1]), pmu), newest(System(kReleases[2]), pmu);
+  const OpenModel before(System(kKernels[1]), pmu), newest(System(kKernels[2]), pmu);
   EXPECT_EQ(newest.attr_size(), 144u);
   OpenCall config4 = newest.ValidCall();
   config4.Put(offsetof(perf_event_attr, size), std::uint32_t{144});
@@ -192,10 +184,10 @@ TEST(OpenModel, NewestFieldsDependOnKernel) {
 }
 
 TEST(OpenModel, KnownFieldsDependOnKernel) {
-  const OpenModel old(System(kReleases[0]), Plain());
+  const OpenModel old(System(kKernels[0]), Plain());
   OpenPmu pmu = Plain();
   pmu.refusals["config3"] = EINVAL;
-  const OpenModel recent(System(kReleases[1]), pmu);
+  const OpenModel recent(System(kKernels[1]), pmu);
   EXPECT_EQ(old.attr_size(), 128u);
   EXPECT_EQ(recent.attr_size(), 136u);
   EXPECT_EQ(PredictionOf(old, {"config3"}).error, E2BIG);
@@ -212,11 +204,11 @@ TEST(OpenModel, KnownFieldsDependOnKernel) {
 }
 
 TEST(OpenModel, OrderOfChecksDependsOnKernel) {
-  OpenSystem system = System(kReleases[0]);
+  OpenSystem system = System(kKernels[0]);
   system.administrator = false;
   system.paranoid = -1;
   const OpenModel old(system, Plain());
-  system.release = kReleases[1];
+  system.behaviour = kKernels[1];
   const OpenModel recent(system, Plain());
   EXPECT_EQ(PredictionOf(old, {"another task than the leader's"}).error, EINVAL);
   EXPECT_EQ(PredictionOf(recent, {"another task than the leader's"}).error, EACCES);
@@ -247,13 +239,13 @@ TEST(OpenModel, OrderOfChecksDependsOnKernel) {
   OpenPmu pmu = Plain();
   pmu.refusals = {{"exclude", EINVAL}, {"extended_registers", EOPNOTSUPP}};
   const std::vector<std::string_view> both = {"extended registers", "exclude_user"};
-  EXPECT_EQ(PredictionOf(OpenModel(System(kReleases[0]), pmu), both).error, EINVAL);
-  EXPECT_EQ(PredictionOf(OpenModel(System(kReleases[1]), pmu), both).error, EOPNOTSUPP);
+  EXPECT_EQ(PredictionOf(OpenModel(System(kKernels[0]), pmu), both).error, EINVAL);
+  EXPECT_EQ(PredictionOf(OpenModel(System(kKernels[1]), pmu), both).error, EOPNOTSUPP);
 }
 
 TEST(OpenModel, PrivilegesFollowParanoidLevel) {
-  for (const char* release : kReleases) {
-    OpenSystem system = System(release);
+  for (const OpenBehaviour& kernel : kKernels) {
+    OpenSystem system = System(kernel);
     system.administrator = false;
     const auto found = [&](int paranoid, const std::vector<std::string_view>& names,
                            bool user_only) {
@@ -274,12 +266,12 @@ TEST(OpenModel, PrivilegesFollowParanoidLevel) {
     EXPECT_EQ(found(2, {"physical addresses"}, true), "PRM-008");
     EXPECT_EQ(found(-1, {"namespaces"}, true), "PRM-008");
     EXPECT_EQ(found(-1, {"unchecked rights of a task"}, true), "PRM-007");
-    EXPECT_EQ(found(2, {"call chain"}, true), release == kReleases[0] ? "" : "PRM-009");
+    EXPECT_EQ(found(2, {"call chain"}, true), kernel == kKernels[0] ? "" : "PRM-009");
   }
 }
 
 TEST(OpenModel, LockdownHidesRegistersFromRoot) {
-  OpenSystem system = System(kReleases[0]);
+  OpenSystem system = System(kKernels[0]);
   system.lockdown = true;
   const OpenModel model(system, Plain());
   OpenCall call = model.ValidCall();
@@ -294,7 +286,7 @@ TEST(OpenModel, LockdownHidesRegistersFromRoot) {
 }
 
 TEST(OpenModel, UnreadableSizeIsReportedForLongAttr) {
-  const OpenModel model(System(kReleases[1]), Plain());
+  const OpenModel model(System(kKernels[1]), Plain());
   OpenCall call = model.ValidCall();
   call.Put(4, std::uint32_t{4'096});
   EXPECT_EQ(model.Predict(call).error, EFAULT);
@@ -305,7 +297,7 @@ TEST(OpenModel, UnreadableSizeIsReportedForLongAttr) {
 TEST(OpenModel, ModifyMakesParserChecksOnly) {
   OpenPmu pmu = Plain();
   pmu.refusals["exclude_idle"] = EOPNOTSUPP;
-  const OpenModel model(System(kReleases[1]), pmu);
+  const OpenModel model(System(kKernels[1]), pmu);
   OpenCall call = model.ValidCall();
   EXPECT_EQ(model.PredictModify(call).error, EOPNOTSUPP);
   Named(model, "no such task").apply(call);

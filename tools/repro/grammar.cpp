@@ -72,11 +72,7 @@ class StepSource : public RandomSource {
   std::size_t at_ = 0;
 };
 
-OpenSystem SomeSystem() {
-  OpenSystem system;
-  system.release = "6.12.0";
-  return system;
-}
+OpenSystem SomeSystem() { return {}; }
 
 OpenPmu Tracepoints() {
   return TracepointPmu(

@@ -163,8 +163,7 @@ CONFORMANCE_CASE(BranchFilter, UnknownFiltersAreRefused, .rules = {rule::BRS_002
 }
 
 CONFORMANCE_CASE(BranchFilter, UnsupportedBranchCountersAreRefused,
-                 .rules = {rule::BRS_006, rule::BRS_002}, .needs = {Cap::kBranches},
-                 .kernels = ">=6.12") {
+                 .rules = {rule::BRS_006, rule::BRS_002}, .needs = {Cap::kBranches}) {
   constexpr std::uint64_t kCounters = 1ull << 19;  // PERF_SAMPLE_BRANCH_COUNTERS
   ASSERT_FALSE(ReadFile(DeviceFile("caps/branch_counter_nr")));
   const EventSpec spec = target().AnyEvent();

@@ -3,6 +3,8 @@
 #include <map>
 
 #include "cases/common.h"
+#include "harness/behaviour.h"
+#include "perf/kernel_behaviour.h"
 #include "perf/ring.h"
 #include "rules/DRC.h"
 #include "rules/DRV.h"
@@ -276,10 +278,11 @@ CONFORMANCE_CASE(Driver, ReadTransactionsDisturbNothing, .rules = {rule::DRV_019
   }
 }
 
-// Linux 6.1 reads such a group in a transaction of the leader's own PMU.
+// A kernel whose PMUs have contexts of their own reads such a group in a transaction of the leader's
+// PMU.
 CONFORMANCE_CASE(Driver, SoftwareLeaderOpensTransactionOfTheHardware, .rules = {rule::DRC_084},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups, Cap::kLog},
-                 .kernels = ">=6.2") {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups, Cap::kLog}) {
+  if (!HasSharedContexts()) SkipWithout("one context for all PMUs of a task");
   const std::vector<EventSpec> hardware = FullSet();
   std::vector<EventSpec> specs = hardware;
   specs.insert(specs.begin(), Software(PERF_COUNT_SW_DUMMY));

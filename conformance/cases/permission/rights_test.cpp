@@ -11,7 +11,9 @@
 #include "cases/common.h"
 #include "cases/kernel_pmus.h"
 #include "cases/unprivileged.h"
+#include "harness/behaviour.h"
 #include "harness/uses.h"
+#include "perf/kernel_behaviour.h"
 #include "perf/ring.h"
 #include "rules/INI.h"
 #include "rules/PRM.h"
@@ -107,7 +109,8 @@ CONFORMANCE_CASE(Permission, ParanoidAboveTwoAppliesToAllEvents, .rules = {rule:
 
 CONFORMANCE_CASE(Permission, KernelCallChainNeedsPrivilege, .rules = {rule::PRM_009}) {
   const EventSpec spec = target().AnyEvent();
-  const int want = static_cast<int>(ValueOnThisKernel(rule::PRM_009, "kernel_chain"));
+  const int want = UnprivilegedCallChainErrno();
+  EXPECT_TRUE(IsBehaviour(rule::PRM_009, "kernel_chain", want)) << rule::PRM_009.text;
   EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(true, false)), want) << rule::PRM_009.text;
   EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(true, true)), 0) << rule::PRM_009.text;
   EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(false, true)), EACCES) << rule::PRM_009.text;

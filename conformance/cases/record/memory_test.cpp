@@ -12,6 +12,7 @@
 #include "cases/common.h"
 #include "cases/precise/precise.h"
 #include "cases/record/kernel_symbol.h"
+#include "harness/behaviour.h"
 #include "harness/uses.h"
 #include "perf/ring.h"
 #include "rules/REC.h"
@@ -166,9 +167,13 @@ CONFORMANCE_CASE(Record, UnknownSourceIsNotAvailable, .rules = {rule::REC_017},
   EXPECT_EQ(source.mem_snoop, PERF_MEM_SNOOP_NA) << rule::REC_017.text;
   EXPECT_EQ(source.mem_lock, PERF_MEM_LOCK_NA) << rule::REC_017.text;
   EXPECT_EQ(source.mem_dtlb, PERF_MEM_TLB_NA) << rule::REC_017.text;
-  EXPECT_EQ(static_cast<std::int64_t>(source.mem_lvl_num),
-            ValueOnThisKernel(rule::REC_017, "level_not_available"))
+  EXPECT_TRUE(IsBehaviour(rule::REC_017, "level_not_available",
+                          static_cast<std::int64_t>(source.mem_lvl_num)))
       << rule::REC_017.text;
+  // The value is the same for each sample, also with another access.
+  const auto next =
+      sampler.Next({.latency = 50, .source = PERF_MEM_S(OP, STORE)}).data_src.value();
+  EXPECT_EQ(next, source.val) << rule::REC_017.text;
 }
 
 CONFORMANCE_CASE(Record, PhysAddrMatchesDataAddress, .rules = {rule::REC_020},

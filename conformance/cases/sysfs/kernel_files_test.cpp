@@ -7,6 +7,8 @@
 #include "cases/common.h"
 #include "cases/fdinfo.h"
 #include "cases/write_file.h"
+#include "harness/behaviour.h"
+#include "perf/kernel_behaviour.h"
 #include "perf/newer_abi.h"
 #include "rules/SYS.h"
 #include "system/sysctl.h"
@@ -112,6 +114,7 @@ std::string Hex(std::uint64_t value) {
 }
 
 CONFORMANCE_CASE(Proc, FdinfoShowsTheAttr, .rules = {rule::SYS_022}) {
+  if (!FdinfoShowsAttr()) SkipWithout("the attr in /proc/PID/fdinfo");
   const EventSpec spec = target().AnyEvent();
   const auto shown = [](int fd, const std::string& name) {
     return FdinfoValue(fd, name).value_or("not shown");

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups with a member that overflows too often. Since Linux 6.16 the kernel throttles the group.
+// Groups with a member that overflows too often. Since Linux 6.16 the kernel throttles the group. A
+// probe decides for all these cases which kind of kernel this is.
 #include <sys/mman.h>
 
 #include "cases/throttle/throttled.h"
 #include "cases/tracepoint/tracepoint.h"
+#include "harness/behaviour.h"
 #include "harness/uses.h"
+#include "perf/kernel_behaviour.h"
 #include "rules/THR.h"
 
 namespace pmuconf {
@@ -79,8 +82,9 @@ class Trio {
 CONFORMANCE_CASE(Throttle, ThrottledMemberStopsItsGroup, .rules = {rule::THR_010},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kCounters3,
                            Cap::kTasks, Cap::kAnyTask}) {
+  const bool stops_group = ThrottlesGroups();
+  EXPECT_TRUE(IsBehaviour(rule::THR_010, "stops_group", stops_group)) << rule::THR_010.text;
   const SampleRateLimit limit(kOnePerTick);
-  const bool stops_group = ValueOnThisKernel(rule::THR_010, "stops_group") != 0;
   for (const std::size_t sampler : {0, 1, 2}) {
     SCOPED_TRACE(sampler);
     Trio trio(sampler);
@@ -101,7 +105,8 @@ CONFORMANCE_CASE(Throttle, GroupHasOneThrottleRecord, .rules = {rule::THR_011},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kCounters3,
                            Cap::kTasks, Cap::kAnyTask},
                  .timing = "waits for the next tick, at most 5 s; it comes after milliseconds") {
-  const bool for_leader = ValueOnThisKernel(rule::THR_011, "for_the_leader") != 0;
+  const bool for_leader = ThrottlesGroups();
+  EXPECT_TRUE(IsBehaviour(rule::THR_011, "for_the_leader", for_leader)) << rule::THR_011.text;
   const SampleRateLimit limit(kOnePerTick);
   for (const std::size_t sampler : {0, 1, 2}) {
     SCOPED_TRACE(sampler);
@@ -219,7 +224,8 @@ CASE_USES(Throttle, SoftwareMembersDoNotCountWhileThrottled, Feature::kSyscallEv
 CONFORMANCE_CASE(Throttle, SoftwareMembersDoNotCountWhileThrottled, .rules = {rule::THR_015},
                  .timing = "waits until 5 throttles have lasted for 4 faults, at most 5 s") {
   const TraceFs tracing;
-  const bool counts_on = ValueOnThisKernel(rule::THR_015, "counts_on") != 0;
+  const bool counts_on = !ThrottlesGroups();
+  EXPECT_TRUE(IsBehaviour(rule::THR_015, "counts_on", counts_on)) << rule::THR_015.text;
   const SampleRateLimit limit(kOnePerTick);
   const Event timer =
       Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.pid = getpid(), .sample_period = 50'000});

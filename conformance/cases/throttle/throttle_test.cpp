@@ -3,6 +3,8 @@
 #include <fcntl.h>
 
 #include "cases/throttle/throttled.h"
+#include "harness/behaviour.h"
+#include "perf/kernel_behaviour.h"
 #include "rules/MUX.h"
 #include "rules/REC.h"
 #include "rules/THR.h"
@@ -199,13 +201,14 @@ CONFORMANCE_CASE(Throttle, ThrottleKeepsPeriodsComplete, .rules = {rule::THR_004
 CONFORMANCE_CASE(Throttle, ThrottleRecordsIdentifyEvent, .rules = {rule::THR_003, rule::REC_024},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kAnyTask},
                  .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
+  const bool for_leader = ThrottlesGroups();
+  EXPECT_TRUE(IsBehaviour(rule::THR_003, "for_the_leader", for_leader)) << rule::THR_003.text;
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(*this, 1, PERF_SAMPLE_TIME | PERF_SAMPLE_STREAM_ID);
   run.UntilThrottled();
   run.UntilRestarted();
   run.event.Disable();
   run.Drain();
-  const bool for_leader = ValueOnThisKernel(rule::THR_003, "for_the_leader") != 0;
   const Event& about = for_leader && !run.companions.empty() ? run.companions.front() : run.event;
   std::uint64_t time = 1;
   ASSERT_GE(run.got.throttles.size(), 2u);

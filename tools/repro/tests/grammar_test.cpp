@@ -40,11 +40,7 @@ std::vector<std::uint8_t> Chance(std::uint32_t seed, std::size_t size) {
 OpenPmu Own() { return ReferencePmu(31); }
 constexpr std::uint64_t kSwitch = 315, kEnter = 17;
 
-OpenSystem SystemOf() {
-  OpenSystem system;
-  system.release = "6.12.0";
-  return system;
-}
+OpenSystem SystemOf() { return {}; }
 
 ProgramMachine SomeMachine() {
   return {SystemOf(),
