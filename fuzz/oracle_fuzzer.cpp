@@ -77,10 +77,13 @@ struct ModelAndGenerator {
 
 // One of the PMUs is the target.
 const ModelAndGenerator& Cached(const OpenSystem& system, std::size_t first) {
-  static std::map<std::tuple<bool, bool, int, bool, bool, std::size_t>, ModelAndGenerator>
-      known;
-  const std::tuple key{system.behaviour == kLikeLinux612, system.administrator, system.paranoid,
-                       system.paranoid_any, system.lockdown, first};
+  static std::map<std::tuple<bool, bool, int, bool, bool, std::size_t>, ModelAndGenerator> known;
+  const std::tuple key{system.behaviour == kLikeLinux612,
+                       system.administrator,
+                       system.paranoid,
+                       system.paranoid_any,
+                       system.lockdown,
+                       first};
   const auto found = known.find(key);
   if (found != known.end()) return found->second;
   std::vector<OpenPmu> pmus = Pmus();

@@ -10,15 +10,15 @@
 namespace pmuconf {
 
 struct OpenBehaviour {
-  std::size_t attr_size = 136;           // the size of struct perf_event_attr
-  unsigned attr_flags = 38;              // number of known flag bits of the attr
-  unsigned aux_action_bits = 3;          // aux_start_paused, aux_pause, aux_resume: 3 or 0
-  unsigned branch_bits = 20;             // number of known bits of branch_sample_type
-  bool inherited_read = true;            // permits inherit with PERF_SAMPLE_READ and a TID
-  bool refuses_dead_leader_early = true; // ENODEV, before it checks the task
-  bool protects_call_chains = true;      // requires a privilege for kernel call chains
-  bool protects_text_poke = true;        // requires a privilege for text_poke
-  bool shared_contexts = true;           // searches the context late: one for all PMUs of a task
+  std::size_t attr_size = 136;            // the size of struct perf_event_attr
+  unsigned attr_flags = 38;               // number of known flag bits of the attr
+  unsigned aux_action_bits = 3;           // aux_start_paused, aux_pause, aux_resume: 3 or 0
+  unsigned branch_bits = 20;              // number of known bits of branch_sample_type
+  bool inherited_read = true;             // permits inherit with PERF_SAMPLE_READ and a TID
+  bool refuses_dead_leader_early = true;  // ENODEV, before it checks the task
+  bool protects_call_chains = true;       // requires a privilege for kernel call chains
+  bool protects_text_poke = true;         // requires a privilege for text_poke
+  bool shared_contexts = true;            // searches the context late: one for all PMUs of a task
   // cpu-clock and task-clock are PMUs of their own, and PERF_TYPE_SOFTWARE is looked up like other
   // types. PMUs may have a scope. No supported kernel has only one of these.
   bool clock_pmus = true;

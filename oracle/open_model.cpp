@@ -394,7 +394,11 @@ OpenCall OpenModel::ValidCall() const {
 }
 
 OpenFacts OpenModel::Read(const OpenCall& call) const {
-  OpenFacts facts = {.call = call, .system = system_, .kernel = system_.behaviour, .pmu = &pmu(), .known = attr_size()};
+  OpenFacts facts = {.call = call,
+                     .system = system_,
+                     .kernel = system_.behaviour,
+                     .pmu = &pmu(),
+                     .known = attr_size()};
   std::vector<std::byte> bytes(256);
   const auto size = At<std::uint32_t>(call.attr, offsetof(perf_event_attr, size));
   facts.size = size == 0 ? kFirstSize : size;

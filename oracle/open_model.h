@@ -151,8 +151,8 @@ constexpr bool Includes(OpenWhere where, const OpenBehaviour& behaviour) {
 // One check. `error` is 0 if the target file states the errno. The order of the members is the
 // order in which a row of the table reads.
 struct OpenCheck {
-  std::string_view rule;     // id in the catalogue
-  std::string_view name;     // the error, in words
+  std::string_view rule;      // id in the catalogue
+  std::string_view name;      // the error, in words
   OpenWhere where = nullptr;  // kernels that make the check at this position
   int error = 0;
   bool (*refuses)(const OpenFacts& facts) = nullptr;

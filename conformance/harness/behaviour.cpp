@@ -15,7 +15,7 @@ testing::AssertionResult IsBehaviour(const Rule& rule, std::string_view name, st
   static std::map<std::pair<std::string_view, std::string_view>, std::int64_t> observed;
   std::string permitted;
   bool documented = false;
-  for (const RuleValue& one : rule.by_kernel) {
+  for (const RuleValue& one : rule.behaviours) {
     if (one.name != name) continue;
     permitted += (permitted.empty() ? "" : " or ") + std::to_string(one.value);
     documented = documented || one.value == value;
@@ -23,9 +23,8 @@ testing::AssertionResult IsBehaviour(const Rule& rule, std::string_view name, st
   const std::string behaviour = std::string(rule.id) + " " + std::string(name);
   if (permitted.empty()) throw Broken("the rule has no behaviour " + behaviour);
   if (!documented) {
-    return testing::AssertionFailure()
-           << behaviour << " is " << value << ", and no kernel but with " << permitted
-           << " is known";
+    return testing::AssertionFailure() << behaviour << " is " << value
+                                       << ", and no kernel but with " << permitted << " is known";
   }
   const std::int64_t first = observed.try_emplace({rule.id, name}, value).first->second;
   if (first == value) return testing::AssertionSuccess();

@@ -2,7 +2,8 @@
 // Behaviour that differs between kernels, where the contract permits each of several. A version
 // does not show which one a kernel has: fixes are backported. So a case finds it by its effect. It
 // accepts each value that the rule documents, and requires that the kernel is consistent: with
-// itself, and with a probe (perf/kernel_behaviour.h) where other cases depend on the same behaviour.
+// itself, and with a probe (perf/kernel_behaviour.h) where other cases depend on the same
+// behaviour.
 #ifndef PMUCONF_HARNESS_BEHAVIOUR_H_
 #define PMUCONF_HARNESS_BEHAVIOUR_H_
 

@@ -114,9 +114,6 @@ bool RegisterCase(CaseInfo info);
 // id.
 std::span<const CaseInfo> AllCases();
 
-// Returns the value `name` from the rule's by_kernel for the running kernel: a number or an errno.
-std::int64_t ValueOnThisKernel(const Rule& rule, std::string_view name);
-
 // Ends the case as SKIP and names the capability. Only for what the case finds out while it runs;
 // everything else belongs into `needs`.
 [[noreturn]] void SkipCase(Cap missing, std::string_view reason);

@@ -15,11 +15,12 @@ enum class RuleStatus { kDraft, kActive, kRetired };
 // Whose code has to be mended if the rule is violated.
 enum class RuleSubject { kDriver, kPerfCore, kArchitecture, kSuite };
 
-// A value of a rule that depends on the kernel: a number or an errno.
+// A value that a rule permits for the behaviour `name`: a number or an errno. `kernels` names kernels
+// that have it, for readers. No code compares it with a version.
 struct RuleValue {
   std::string_view name;
-  std::string_view kernels;
   std::int64_t value = 0;
+  std::string_view kernels;
 };
 
 // One rule, as conformance/rules/<AREA>.toml states it.
@@ -34,12 +35,8 @@ struct Rule {
   std::string_view applies;  // expression over capability names, e.g. "sampling and not bpf"
   std::string_view kernels;  // e.g. ">=6.1"
   std::string_view layer;    // verified by: case, kunit, fuzz, vm or review
-  std::span<const RuleValue> by_kernel = {};
+  std::span<const RuleValue> behaviours = {};  // harness/behaviour.h
 };
-
-// Returns the value `name` from the rule's by_kernel for the kernel `release` ("6.12.5-1"). Throws
-// ConfigError if the rule has no such value for that kernel.
-std::int64_t ValueOn(const Rule& rule, std::string_view name, std::string_view release);
 
 std::string_view ToString(Level level);
 std::string_view ToString(RuleSubject subject);  // "perf core", as in the catalogue

@@ -63,8 +63,8 @@ int Unprivileged(const std::function<int()>& body) {
   constexpr uid_t kNobody = 65534;
   const Sysctl paranoid("kernel/perf_event_paranoid", "2");
   Child child([&] {
-    const bool dropped = setresgid(kNobody, kNobody, kNobody) == 0 &&
-                         setresuid(kNobody, kNobody, kNobody) == 0;
+    const bool dropped =
+        setresgid(kNobody, kNobody, kNobody) == 0 && setresuid(kNobody, kNobody, kNobody) == 0;
     return dropped ? body() : 126;
   });
   child.Go();
@@ -273,14 +273,13 @@ int DeadLeaderErrno() {
 }
 
 int UnprivilegedCallChainErrno() {
-  static const int error = UnprivilegedErrnoOf(
-      [](perf_event_attr& attr) { attr.sample_type = PERF_SAMPLE_CALLCHAIN; });
+  static const int error =
+      UnprivilegedErrnoOf([](perf_event_attr& attr) { attr.sample_type = PERF_SAMPLE_CALLCHAIN; });
   return error;
 }
 
 int UnprivilegedTextPokeErrno() {
-  static const int error =
-      UnprivilegedErrnoOf([](perf_event_attr& attr) { attr.text_poke = 1; });
+  static const int error = UnprivilegedErrnoOf([](perf_event_attr& attr) { attr.text_poke = 1; });
   return error;
 }
 

@@ -38,8 +38,8 @@ bool HasClockPmus();
 bool WritesReadAtExit();
 // Whether the kernel throttles a whole group, and writes the records for its leader.
 bool ThrottlesGroups();
-// Whether mmap(2) of a buffer maps all its pages at once, as a range without struct page. Otherwise a
-// page fault maps each page. nullopt without /proc/self/smaps.
+// Whether mmap(2) of a buffer maps all its pages at once, as a range without struct page. Otherwise
+// a page fault maps each page. nullopt without /proc/self/smaps.
 std::optional<bool> MapsPagesAtOnce();
 // Whether /proc/PID/fdinfo shows the attr of an event.
 bool FdinfoShowsAttr();

@@ -58,7 +58,8 @@ std::string Behaviours(const Json& values) {
   for (const Json& value : values) {
     const std::string name = Text(value, "name");
     text += name == last ? " or " : (text.empty() ? "" : "; ") + name + " is ";
-    text += std::to_string(value["value"].get<std::int64_t>()) + " (" + Text(value, "kernels") + ")";
+    text +=
+        std::to_string(value["value"].get<std::int64_t>()) + " (" + Text(value, "kernels") + ")";
     last = name;
   }
   return text;

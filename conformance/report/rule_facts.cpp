@@ -225,7 +225,7 @@ Json TestsOf(std::string_view rule, const Evidence& evidence) {
 
 Json BehavioursOf(const Rule& rule) {
   Json rows = Json::array();
-  for (const RuleValue& value : rule.by_kernel) {
+  for (const RuleValue& value : rule.behaviours) {
     rows.push_back({{"name", value.name}, {"kernels", value.kernels}, {"value", value.value}});
   }
   return rows;

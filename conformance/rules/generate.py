@@ -192,7 +192,7 @@ def definition_of(rule: Rule) -> list[str]:
     if rule.behaviours:
         lines.append(f"static constexpr RuleValue k{name}_values[] = {{")
         for value in rule.behaviours:
-            lines.append(f"    {{{quote(value.name)}, {quote(value.kernels)}, {value.value}}},")
+            lines.append(f"    {{{quote(value.name)}, {value.value}, {quote(value.kernels)}}},")
         lines.append("};")
     lines += [
         f"constinit const Rule {name}{{",
@@ -208,7 +208,7 @@ def definition_of(rule: Rule) -> list[str]:
         f"    .layer = {quote(', '.join(rule.layer))},",
     ]
     if rule.behaviours:
-        lines.append(f"    .by_kernel = k{name}_values,")
+        lines.append(f"    .behaviours = k{name}_values,")
     return [*lines, "};"]
 
 

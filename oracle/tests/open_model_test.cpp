@@ -9,7 +9,6 @@
 #include <set>
 #include <string>
 
-
 namespace pmuconf {
 namespace {
 
@@ -136,20 +135,22 @@ TEST(OpenModel, UnstatedChoicesAreIgnored) {
 // The driver's event_init precedes the capabilities of its PMU. The kernel checks
 // PERF_PMU_CAP_NO_INTERRUPT last.
 TEST(OpenModel, KernelRefusesSamplingAfterOtherCapabilities) {
-  for (const OpenBehaviour& kernel : kKernels) {
+  for (const OpenBehaviour& like : kKernels) {
     OpenPmu by_driver = Plain();
     by_driver.refusals["exclude"] = EINVAL;
     OpenPmu by_kernel = by_driver;
     by_driver.refusals["sampling"] = EOPNOTSUPP;
     by_kernel.refusals["no_interrupt"] = EOPNOTSUPP;
-    const OpenModel driver(System(kernel), by_driver), kernel(System(kernel), by_kernel);
-    EXPECT_EQ(PredictionOf(driver, {"sampling", "exclude_user"}).error, EOPNOTSUPP) << kernel.attr_size;
+    const OpenModel driver(System(like), by_driver), kernel(System(like), by_kernel);
+    EXPECT_EQ(PredictionOf(driver, {"sampling", "exclude_user"}).error, EOPNOTSUPP)
+        << like.attr_size;
     EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt", "exclude_user"}).error, EINVAL)
-        << kernel.attr_size;
-    EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt"}).error, EOPNOTSUPP) << kernel.attr_size;
+        << like.attr_size;
+    EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt"}).error, EOPNOTSUPP)
+        << like.attr_size;
     EXPECT_EQ(PredictionOf(kernel, {"sampling without interrupt", "unknown clock"}).error,
               EOPNOTSUPP)
-        << kernel.attr_size;
+        << like.attr_size;
   }
 }
 

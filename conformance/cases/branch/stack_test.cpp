@@ -409,8 +409,7 @@ CONFORMANCE_CASE(BranchStack, HoldsAtMostSampleMaxStack, .rules = {rule::BRS_016
     const std::size_t most = std::min(limit, depth);
     EXPECT_EQ(stack, Newest(jumps, stack.size() == depth ? depth : most)) << rule::BRS_016.text;
     if (most == depth) continue;
-    EXPECT_TRUE(IsBehaviour(rule::BRS_016, "limited", stack.size() != depth))
-        << rule::BRS_016.text;
+    EXPECT_TRUE(IsBehaviour(rule::BRS_016, "limited", stack.size() != depth)) << rule::BRS_016.text;
   }
 }
 

@@ -278,8 +278,8 @@ CONFORMANCE_CASE(Driver, ReadTransactionsDisturbNothing, .rules = {rule::DRV_019
   }
 }
 
-// A kernel whose PMUs have contexts of their own reads such a group in a transaction of the leader's
-// PMU.
+// A kernel whose PMUs have contexts of their own reads such a group in a transaction of the
+// leader's PMU.
 CONFORMANCE_CASE(Driver, SoftwareLeaderOpensTransactionOfTheHardware, .rules = {rule::DRC_084},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups, Cap::kLog}) {
   if (!HasSharedContexts()) SkipWithout("one context for all PMUs of a task");

@@ -25,14 +25,13 @@ CONFORMANCE_CASE(OpenErrno, EventOnOfflineCpuIsRefused, .rules = {rule::ERR_005}
                  .timing = "waits until a CPU is offline and online again, within the budget") {
   const int cpu = target().Cpu(1);
   const Event leader = Open(Software(PERF_COUNT_SW_DUMMY), OnCpu(target().Cpu(0)));
-  // Where all PMUs of a CPU share a context, the kernel looks at the context before the group.
+  // Where all PMUs of a CPU share a context, the kernel checks the context before the group.
   const int wrong_group = HasSharedContexts() ? ENODEV : EINVAL;
   EXPECT_TRUE(IsBehaviour(rule::ERR_005, "with_a_wrong_group", wrong_group)) << rule::ERR_005.text;
   {
     const Offline offline(cpu);
     EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(cpu)), FailsWith(ENODEV)) << rule::ERR_005.text;
-    EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(cpu, leader.fd())),
-                FailsWith(wrong_group))
+    EXPECT_THAT(TryOpen(target().AnyEvent(), OnCpu(cpu, leader.fd())), FailsWith(wrong_group))
         << rule::ERR_005.text;
     EXPECT_THAT(TryOpen(target().AnyEvent(), {.pid = -1, .cpu = cpu, .group_fd = 999}),
                 FailsWith(EBADF))

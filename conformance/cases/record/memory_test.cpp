@@ -171,8 +171,7 @@ CONFORMANCE_CASE(Record, UnknownSourceIsNotAvailable, .rules = {rule::REC_017},
                           static_cast<std::int64_t>(source.mem_lvl_num)))
       << rule::REC_017.text;
   // The value is the same for each sample, also with another access.
-  const auto next =
-      sampler.Next({.latency = 50, .source = PERF_MEM_S(OP, STORE)}).data_src.value();
+  const auto next = sampler.Next({.latency = 50, .source = PERF_MEM_S(OP, STORE)}).data_src.value();
   EXPECT_EQ(next, source.val) << rule::REC_017.text;
 }
 

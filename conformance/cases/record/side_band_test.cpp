@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Side-band records: COMM, FORK, EXIT, READ and LOST, with the id fields at their end.
 #include "cases/record/side_band.h"
-#include "harness/behaviour.h"
-#include "perf/kernel_behaviour.h"
 
 #include <sys/prctl.h>
+
+#include "harness/behaviour.h"
+#include "perf/kernel_behaviour.h"
 
 namespace pmuconf {
 namespace {

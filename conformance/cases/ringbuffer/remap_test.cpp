@@ -126,7 +126,7 @@ CONFORMANCE_CASE(RingBuffer, BufferLivesAsLongAsOneMapping, .rules = {rule::RB_0
   std::optional<Ring> owners(std::in_place, owner, 1);
   redirected.SetOutput(owner);
   if (Ring::TryMap(redirected, 1).error == EBUSY) SkipWithout("mappings of redirected events");
-  redirected.SetOutput(owner);  // the end of that mapping has ended the redirection
+  redirected.SetOutput(owner);          // the end of that mapping has ended the redirection
   Ring redirected_ring(redirected, 1);  // a mapping of the same buffer
   redirected.Enable();
   owner.Enable();
