@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <sstream>
 #include <string>
@@ -99,10 +100,13 @@ std::uint32_t FindAcceptedAttrSize() {
 }
 
 std::uint32_t FindReportedAttrSize() {
-  perf_event_attr attr = Dummy([](perf_event_attr& it) { it.size = 1u << 20; });
-  const int error = OpenRaw(&attr).error;
+  LongAttr attr(Dummy());
+  attr.SetSize(1u << 20);
+  const int error = OpenRaw(attr.data()).error;
   if (error != E2BIG) throw BrokenErrno("opening an event with an attr of 1 MiB", error);
-  return attr.size;
+  std::uint32_t size = 0;
+  std::memcpy(&size, attr.data() + offsetof(perf_event_attr, size), sizeof(size));
+  return size;
 }
 
 int FindDeadLeaderErrno() {
