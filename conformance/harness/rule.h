@@ -15,8 +15,8 @@ enum class RuleStatus { kDraft, kActive, kRetired };
 // Whose code has to be mended if the rule is violated.
 enum class RuleSubject { kDriver, kPerfCore, kArchitecture, kSuite };
 
-// A value that a rule permits for the behaviour `name`: a number or an errno. `kernels` names kernels
-// that have it, for readers. No code compares it with a version.
+// A value that a rule permits for the behaviour `name`: a number or an errno. `kernels` names
+// kernels that have it, for readers. No code compares it with a version.
 struct RuleValue {
   std::string_view name;
   std::int64_t value = 0;
