@@ -102,8 +102,7 @@ std::uint32_t FindAcceptedAttrSize() {
 std::uint32_t FindReportedAttrSize() {
   LongAttr attr(Dummy());
   attr.SetSize(1u << 20);
-  const int error = OpenRaw(attr.data()).error;
-  if (error != E2BIG) throw BrokenErrno("opening an event with an attr of 1 MiB", error);
+  OpenRaw(attr.data());  // cases judge its errno
   std::uint32_t size = 0;
   std::memcpy(&size, attr.data() + offsetof(perf_event_attr, size), sizeof(size));
   return size;
