@@ -2,10 +2,14 @@
 // pmuconf: list, target, run, probe, watch, explain, new, serve, case, repro, report. Exit status:
 // 0 success, 1 not conformant, 2 no verdict.
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -31,6 +35,7 @@
 #include "report/verdict.h"
 #include "scaffold/command.h"
 #include "system/context.h"
+#include "system/sysfs.h"
 #include "target/target_json.h"
 #include "target/target_of_process.h"
 #include "tools/repro/command.h"
@@ -57,6 +62,7 @@ struct Options {
   std::string repro_command;
   std::string out;
   bool lava = false;
+  bool busy = false;
   std::string verdict = "target";  // or kAllSubjects
   ProbeOptions probe;
   ExplainOptions explain;
@@ -64,6 +70,18 @@ struct Options {
   ReproOptions repro;
   NewOptions scaffold;
 };
+
+// Returns the status of `body`, or prints its error and returns 2.
+int Guarded(const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "pmuconf: %s\n", error.what());
+  } catch (...) {
+    std::fprintf(stderr, "pmuconf: unknown error\n");
+  }
+  return 2;
+}
 
 std::vector<KnownCase> Suite() {
   std::vector<KnownCase> suite;
@@ -254,7 +272,8 @@ void RunAll(const Options& options, const Target& target, Stream* stream, LavaSi
                                 "unnoticed: ") +
                             broken.what();
   }
-  const Executor executor(options.target, options.pmu, log.has_value());
+  Executor executor(options.target, options.pmu, log.has_value());
+  executor.WatchOtherTasks();
   // A program reads the signals, so each line is complete and without colours.
   Progress progress(stream->selected.size(), isatty(STDOUT_FILENO) == 1 && !lava->on(),
                     Colour(STDOUT_FILENO) && !lava->on(), std::cout);
@@ -312,6 +331,37 @@ int Run(Options options) {
   RunAll(options, target, &stream, &lava);
   return Finish(options, stream, target, profile,
                 "pmuconf run" + TargetArguments(options, drafted) + " --case ", &lava);
+}
+
+// Runs the suite on each PMU of this machine, in a process of its own, and returns the worst
+// status. The reports of a PMU are in the folder of its name.
+int RunOnEachPmu(const Options& options) {
+  if (!options.target.empty()) throw ConfigError("--pmu all selects the targets: no --target");
+  const std::vector<std::string> pmus = ListFolder(kEventSource);
+  if (pmus.empty()) throw ConfigError(std::string("no PMU in ") + kEventSource);
+  constexpr const char* kWords[] = {"conformant", "NOT CONFORMANT", "not judged"};
+  std::string table;
+  int worst = 0;
+  for (const std::string& pmu : pmus) {
+    std::cout << (table.empty() ? "" : "\n") << "== " << pmu << std::endl;
+    const pid_t pid = fork();
+    if (pid < 0) throw BrokenErrno("fork", errno);
+    if (pid == 0) {
+      Options one = options;
+      one.pmu = pmu;
+      if (!one.out.empty()) one.out += "/" + pmu;
+      _exit(Guarded([&one] { return Run(one); }));
+    }
+    int ended = 0;
+    while (waitpid(pid, &ended, 0) < 0 && errno == EINTR) {
+    }
+    const int status = WIFEXITED(ended) && WEXITSTATUS(ended) < 2 ? WEXITSTATUS(ended) : 2;
+    worst = worst == 1 || status == 1 ? 1 : std::max(worst, status);
+    table += pmu + std::string(pmu.size() < 20 ? 20 - pmu.size() : 1, ' ') + kWords[status] + "\n";
+  }
+  std::cout << "\n" << table;
+  Flush();
+  return worst;
 }
 
 int ReportStream(const Options& options) {
@@ -379,7 +429,9 @@ int Main(int argc, char** argv) {
   auto* const run = app.add_subcommand("run", "run cases on this machine and print the verdict");
   add_target(run);
   add_selection(run);
-  add_pmu(run);
+  run->add_option("--pmu", options.pmu,
+                  "PMU in sysfs, instead of the target's match; without --target, it selects the "
+                  "target; all: each PMU of this machine");
   const auto add_layers = [&](CLI::App* command) {
     command
         ->add_option("--layer", options.layers,
@@ -436,6 +488,7 @@ int Main(int argc, char** argv) {
   auto* const serve = app.add_subcommand("serve", "run as the agent in a guest");
   add_target(serve)->required();
   serve->add_option("--channel", options.channel, "serial port to the host")->required();
+  serve->add_flag("--busy", options.busy, "tasks that do not belong to the suite run, too");
   add_pmu(serve);
 
   auto* const one = app.add_subcommand("case", "run one case in this process");
@@ -464,7 +517,7 @@ int Main(int argc, char** argv) {
   }
   if (list->parsed()) return List(options);
   if (described->parsed()) return DescribeTarget(options);
-  if (run->parsed()) return Run(options);
+  if (run->parsed()) return options.pmu == "all" ? RunOnEachPmu(options) : Run(options);
   if (probe->parsed()) return ProbeCommand(options.probe);
   if (watch->parsed()) return Watch(options.watch);
   if (repro->parsed()) return ReproOne(options);
@@ -473,20 +526,13 @@ int Main(int argc, char** argv) {
   if (one->parsed()) return RunCase(options);
   if (report->parsed()) return ReportStream(options);
   context().pmu = options.pmu;
-  LoadTarget(options.target);
-  return RunAgent(options.target, options.channel);
+  const bool work = LoadTarget(options.target).HasWork();
+  return RunAgent(options.target, options.channel, options.busy || work);
 }
 
 }  // namespace
 }  // namespace pmuconf
 
 int main(int argc, char** argv) {
-  try {
-    return pmuconf::Main(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "pmuconf: %s\n", error.what());
-  } catch (...) {
-    std::fprintf(stderr, "pmuconf: unknown error\n");
-  }
-  return 2;
+  return pmuconf::Guarded([&] { return pmuconf::Main(argc, argv); });
 }

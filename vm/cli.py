@@ -136,6 +136,11 @@ def parser() -> argparse.ArgumentParser:
         default=suite.OF_TARGET,
         help="whose verdict decides the exit status: that of the target, such as the driver, or all",
     )
+    run.add_argument(
+        "--load",
+        action="store_true",
+        help="run forks, faults, context switches, signals and timers of other tasks beside the cases",
+    )
     run.add_argument("--boot-timeout", type=float, default=guest.BOOT_S, metavar="SECONDS")
     run.set_defaults(command=_run)
 
@@ -257,6 +262,7 @@ def _run(options: argparse.Namespace) -> int:
         others=selected,
         lava=options.lava,
         verdict=options.verdict,
+        load=options.load,
     )
     if target == ALL and given.others.names:
         raise PmuvmError(f"LAYERS joins the layers of one target: it does not go with TARGET={ALL}")

@@ -22,6 +22,7 @@ from . import (
     kernel,
     layers,
     leaks,
+    load,
     module,
     qemu,
     session,
@@ -76,6 +77,8 @@ class Request:
     """Whether the report has LAVA's signals."""
     verdict: str = suite.OF_TARGET
     """Whose verdict decides the exit status: suite.OF_TARGET or suite.OF_ALL."""
+    load: bool = False
+    """Whether other tasks run in the guests, see load.files()."""
 
     def repro_command(self) -> str:
         """The repro command without the case's id at its end."""
@@ -86,6 +89,7 @@ class Request:
             "MODULE": str(self.module or ""),
             "PARAMETERS": self.parameters or "",
             **self.machine.variables(),
+            "LOAD": "1" if self.load else "",
         }
         return " ".join(
             ["make run", *(f"{key}={shlex.quote(word)}" for key, word in words.items() if word)]
@@ -105,8 +109,11 @@ def run_target(request: Request) -> int:
     found = kernel.find(kernel_of(request.kernel, target), arch.find(request.arch))
     target = dataclasses.replace(target, machine=request.machine.over(target.machine))
     # Booting is cheap compared with the whole catalogue, and isolated cases use a snapshot of their own.
-    boot = request.boot or request.isolate or not request.selection.partial
-    ready = plan_from_snapshot(target, found, request.module, request.boot_s, boot=boot)
+    boot = request.boot or request.isolate or request.load or not request.selection.partial
+    beside = load.files(found.arch) if request.load else {}
+    ready = plan_from_snapshot(
+        target, found, request.module, request.boot_s, boot=boot, files=beside
+    )
     subject = layers.Subject(target, found, ready, request.module)
     others = layers.runnable(request.others, subject)
     if request.shuffle is not None:
@@ -120,6 +127,7 @@ def run_target(request: Request) -> int:
     stream = out / "stream.jsonl"
     progress = Progress(len(cases), sys.stderr)
     start = () if ready.machine.state is None else ("snapshot",)
+    start += ("under load",) if request.load else ()
     where = f"{found.release} ({' '.join((ready.machine.accel, *start, *ready.parameters))})"
     order = "" if request.shuffle is None else f", in the order of --shuffle {request.shuffle}"
     progress.print_line(f"{target.name} on {where}: {len(cases)} cases{order}")
@@ -266,12 +274,15 @@ def plan_from_snapshot(
     boot_s: float = guest.BOOT_S,
     *,
     boot: bool,
+    files: Mapping[str, pathlib.Path] = types.MappingProxyType({}),
 ) -> session.Plan:
     """As plan(), but guests start from a snapshot if there is one or one is worth making, and `boot` is false. They
-    receive their module after that, so the snapshot stays valid when the module changes."""
+    receive their module after that, so the snapshot stays valid when the module changes.
+
+    `files`: as in machine(), for guests that boot."""
     named = _named(target, found, given)
     restored = None if boot else _restored(target, found, named, boot_s)
-    return restored or _packed(target, found, named, boot_s)
+    return restored or _packed(target, found, named, boot_s, files)
 
 
 def _named(
@@ -285,11 +296,17 @@ def _named(
 
 
 def _packed(
-    target: suite.Target, found: kernel.Kernel, named: Mapping[str, pathlib.Path], boot_s: float
+    target: suite.Target,
+    found: kernel.Kernel,
+    named: Mapping[str, pathlib.Path],
+    boot_s: float,
+    beside: Mapping[str, pathlib.Path] = types.MappingProxyType({}),
 ) -> session.Plan:
     files = {f"modules/{name}": path for name, path in named.items()}
-    ready = _machine(found, target, (), files, "")
-    return _plan(target, found, ready, next(iter(named), None), boot_s)
+    ready = _machine(found, target, (), {**files, **beside}, "")
+    return _plan(
+        target, found, ready, next(iter(named), None), boot_s, load.SLOWNESS if beside else 1.0
+    )
 
 
 def _plan(
@@ -298,9 +315,10 @@ def _plan(
     ready: qemu.Machine,
     loaded: str | None,
     boot_s: float,
+    slowness: float = 1.0,
 ) -> session.Plan:
     needs = found.needs
-    slowness = target.slowness * needs.slowness * found.arch.slowness
+    slowness *= target.slowness * needs.slowness * found.arch.slowness
     boot_s *= needs.slowness * found.arch.slowness
     return session.Plan(ready, loaded, target.parameters, slowness, boot_s, needs.debug)
 

@@ -52,6 +52,8 @@ UNTRACED = {
         *("package:clang-14", "package:ninja-build"),
     ),
     "fuzz/tests/build_test.py": ("glob:fuzz/*", *CPP_READS),
+    # A tracer would disturb the cases.
+    "conformance/selftest/this_machine_test.py": (*CPP_READS, *package_files("vm")),
 }
 """Files of tests whose inputs are stated."""
 UNTRACEABLE = (

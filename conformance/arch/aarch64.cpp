@@ -83,6 +83,8 @@ int SetWorkRegisters(pid_t pid, const char* start, std::uint64_t rounds, std::ui
   return ptrace(PTRACE_SETREGSET, pid, NT_PRSTATUS, &area) == 0 ? 0 : errno;
 }
 
+bool EmulatesDebugRegisters() { return true; }
+
 }  // namespace pmuconf::processor
 
 namespace pmuconf::reg {

@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -16,6 +17,10 @@
 namespace pmuconf::processor {
 
 inline constexpr std::string_view kMachine = "aarch64";
+// The fewest data breakpoints of a processor.
+inline constexpr std::size_t kFewestBreakpoints = 2;
+// The entry of a system call without arguments is named with this prefix, SYSCALL_DEFINE0.
+inline constexpr std::string_view kSyscallPrefix = "__arm64_";
 inline constexpr bool kReportsExactIp = false;
 inline constexpr bool kReportsTextPokes = false;
 inline constexpr bool kAlignedBreakpointsOnly = false;

@@ -35,6 +35,10 @@ std::int32_t CompatCall(std::uint32_t number, std::uint32_t a = 0, std::uint32_t
 // the word for loads and stores. Returns 0 or the errno of ptrace(2).
 int SetWorkRegisters(pid_t pid, const char* start, std::uint64_t rounds, std::uint64_t* memory);
 
+// Returns whether a virtual machine certainly has working debug registers: the emulator of QEMU has
+// them. Some hypervisors of x86 hide those of the processor.
+bool EmulatesDebugRegisters();
+
 }  // namespace pmuconf::processor
 
 namespace pmuconf::reg {

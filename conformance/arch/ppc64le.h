@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -15,6 +16,10 @@
 namespace pmuconf::processor {
 
 inline constexpr std::string_view kMachine = "ppc64le";
+// The fewest data breakpoints of a processor.
+inline constexpr std::size_t kFewestBreakpoints = 1;
+// The entry of a system call without arguments is named with this prefix, SYSCALL_DEFINE0.
+inline constexpr std::string_view kSyscallPrefix = "";
 inline constexpr bool kReportsExactIp = false;
 inline constexpr bool kReportsTextPokes = false;
 inline constexpr bool kAlignedBreakpointsOnly = false;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instructions of x86-64.
+#include <cpuid.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "arch/arch.h"
 #include "arch/work_code.h"
@@ -60,6 +63,14 @@ int SetWorkRegisters(pid_t pid, const char* start, std::uint64_t rounds, std::ui
   regs.rsi = static_cast<std::uint64_t>(pid);
   regs.rdx = SIGSTOP;
   return ptrace(PTRACE_SETREGS, pid, nullptr, &regs) == 0 ? 0 : errno;
+}
+
+bool EmulatesDebugRegisters() {
+  constexpr unsigned kSignature = 0x40000000;  // the leaf that names the hypervisor
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  __cpuid(kSignature, a, b, c, d);
+  const std::array<unsigned, 3> words = {b, c, d};
+  return std::memcmp(words.data(), "TCGTCGTCGTCG", sizeof(words)) == 0;
 }
 
 }  // namespace pmuconf::processor

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -17,6 +18,10 @@
 namespace pmuconf::processor {
 
 inline constexpr std::string_view kMachine = "x86_64";  // as uname -m prints it
+// The fewest data breakpoints of a processor.
+inline constexpr std::size_t kFewestBreakpoints = 4;
+// The entry of a system call without arguments is named with this prefix, SYSCALL_DEFINE0.
+inline constexpr std::string_view kSyscallPrefix = "__x64_";
 // perf_misc_flags() reports PERF_RECORD_MISC_EXACT_IP.
 inline constexpr bool kReportsExactIp = true;
 // The code that patches kernel text calls perf_event_text_poke().

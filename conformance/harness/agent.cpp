@@ -38,10 +38,11 @@ constexpr double kLongestDeadline_s = 86400;
 
 class Agent {
  public:
-  Agent(const std::string& target_path, const std::string& channel)
+  Agent(const std::string& target_path, const std::string& channel, bool others)
       : executor_(target_path, context().pmu),
         tty_(open(channel.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC)) {
     if (tty_.get() < 0) throw BrokenErrno("channel " + channel, errno);
+    if (others) executor_.WatchOtherTasks();
     termios raw = {};
     if (tcgetattr(tty_.get(), &raw) != 0) return;  // not a terminal: already 8-bit clean
     cfmakeraw(&raw);
@@ -214,8 +215,8 @@ class Agent {
 
 }  // namespace
 
-int RunAgent(const std::string& target_path, const std::string& channel) {
-  return Agent(target_path, channel).Run();
+int RunAgent(const std::string& target_path, const std::string& channel, bool others) {
+  return Agent(target_path, channel, others).Run();
 }
 
 }  // namespace pmuconf

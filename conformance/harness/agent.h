@@ -9,8 +9,9 @@
 namespace pmuconf {
 
 // Serves commands until `bye` or the end of the channel, and returns the exit status. Throws Broken
-// if it cannot open the channel.
-int RunAgent(const std::string& target_path, const std::string& channel);
+// if it cannot open the channel. `others`: tasks that do not belong to the suite may run here, so
+// the executor watches them.
+int RunAgent(const std::string& target_path, const std::string& channel, bool others);
 
 }  // namespace pmuconf
 

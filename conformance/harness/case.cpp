@@ -17,7 +17,6 @@
 #include "arch/arch.h"
 #include "harness/newer_kernel.h"
 #include "harness/uses.h"
-#include "perf/other_tasks.h"
 #include "perf/permission.h"
 #include "stimulus/stimuli.h"
 #include "stimulus/work/work.h"
@@ -158,16 +157,6 @@ void RecordError(const std::exception& error) {
   }
   c.skipped = error.what();
   c.skip_reason = SkipReason::kNotPermitted;
-}
-
-// A failed case proves nothing if other tasks ran where it counts every task.
-void SkipUnlessQuiet() {
-  const Worker* const worker = StartedWorker();
-  if (!::testing::Test::HasFailure() || worker == nullptr) return;
-  const std::string others = OtherTasks(worker->pid());
-  if (others.empty()) return;
-  context().skipped = "other tasks ran on the CPU of the events: " + others;
-  context().skip_reason = SkipReason::kNotQuiet;
 }
 
 bool PortHasCpu(int cpu) {
@@ -312,7 +301,6 @@ void Case::TestBody() {
     RecordError(error);
   }
   context().in_body = false;
-  SkipUnlessQuiet();
   // A call failed for lack of a privilege, and that may be why an expectation failed.
   if (HasFailure() && context().denied && !Privileged()) {
     context().skipped = "a call failed with EPERM or EACCES, and this process is not privileged";

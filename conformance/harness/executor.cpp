@@ -4,10 +4,11 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "harness/case.h"
 #include "harness/kmsg.h"
-#include "harness/process.h"
+#include "system/cpu.h"
 #include "text/json_line.h"
 
 namespace pmuconf {
@@ -47,6 +48,7 @@ std::string EncodeResult(const CaseResult& result) {
                          {"message", result.message},
                          {"skip_reason", ToString(result.skip_reason)},
                          {"disturbed", result.preempted}};
+  if (!result.cpu_wide.empty()) line["cpu_wide"] = result.cpu_wide;
   if (!result.failed_rules.empty()) line["failed_rules"] = result.failed_rules;
   if (!result.measurements.empty()) line["measurements"] = ToJson(result.measurements);
   if (!result.lie.empty()) {
@@ -74,6 +76,7 @@ bool DecodeResult(const std::string& text, CaseResult* result) {
   result->skip_reason =
       SkipReasonFromString(json.value("skip_reason", std::string())).value_or(SkipReason::kNone);
   result->preempted = json.value("disturbed", false);
+  result->cpu_wide = json.value("cpu_wide", std::set<int>());
   result->lie = json.value("lie", std::string());
   result->lied = json.value("lied", std::uint64_t{0});
   result->failed_rules = json.value("failed_rules", std::vector<std::string>());
@@ -81,25 +84,58 @@ bool DecodeResult(const std::string& text, CaseResult* result) {
   return true;
 }
 
-CaseResult Executor::Run(const CaseInfo& info, double deadline_s, const std::string& lie) const {
-  CaseResult result = Once(info, deadline_s, lie);
-  // Repeats a disturbed run whatever its result is, so that PASS and FAIL are treated the same. A
-  // CRASH stands, because the kernel reported it.
-  while (result.preempted && result.result != Result::kCrash && result.runs < kRuns) {
-    const CaseResult next = Once(info, deadline_s - result.duration_s, lie);
-    const int runs = result.runs + 1;
-    const double duration_s = result.duration_s + next.duration_s;
-    // A repeat that runs out of time is no evidence: the result before it stands.
-    const bool timed_out = next.result == Result::kTimeout;
-    if (!timed_out) result = next;
-    result.runs = runs;
-    result.duration_s = duration_s;
-    if (timed_out) break;
-  }
-  return result;
+void Executor::WatchOtherTasks() {
+  if (!watch_) watch_ = std::make_unique<TaskWatch>(OnlineCpus());
 }
 
-CaseResult Executor::Once(const CaseInfo& info, double deadline_s, const std::string& lie) const {
+std::string Executor::Disturbance(const CaseInfo& info, const CaseResult& result,
+                                  const ProcessResult& process) {
+  const bool timed_out = result.result == Result::kTimeout;
+  if (result.result != Result::kFail && result.result != Result::kBroken && !timed_out) return "";
+  if (result.preempted) return "another task preempted it";
+  if (!watch_) return "";
+  const std::string others =
+      result.cpu_wide.empty() ? "" : watch_->Others(result.pid, result.cpu_wide);
+  if (!others.empty()) return "other tasks ran on the CPU of its events: " + others;
+  const bool of_time = timed_out || !info.meta.timing.empty();
+  if (!of_time || process.waited_s <= process.ran_s / 2) return "";
+  return "other tasks took its time: it ran for " + Number(process.ran_s) + " s and waited for " +
+         Number(process.waited_s) + " s";
+}
+
+CaseResult Executor::Run(const CaseInfo& info, double deadline_s, const std::string& lie) {
+  Attempt last = Once(info, deadline_s, lie, Urgency::kOrdinary);
+  // A preempted run is repeated whatever its result is, so that PASS and FAIL are treated the same.
+  // A CRASH stands, because the kernel reported it.
+  const auto repeats = [](const Attempt& attempt) {
+    if (attempt.result.result == Result::kCrash || attempt.result.runs == kRuns) return false;
+    return attempt.result.preempted || !attempt.disturbed.empty();
+  };
+  while (repeats(last)) {
+    const int runs = last.result.runs + 1;
+    const bool urgent = runs >= kUrgentRun && !last.result.preempted;
+    Attempt next = Once(info, deadline_s - last.result.duration_s, lie,
+                        urgent ? Urgency::kUrgent : Urgency::kOrdinary);
+    const double duration_s = last.result.duration_s + next.result.duration_s;
+    // A repeat that runs out of time is no evidence: the result before it stands.
+    const bool timed_out = next.result.result == Result::kTimeout;
+    const bool decides =
+        !urgent || next.result.result == Result::kPass || next.result.result == Result::kCrash;
+    if (!timed_out && decides) last = std::move(next);
+    last.result.runs = runs;
+    last.result.duration_s = duration_s;
+    if (timed_out) break;
+  }
+  if (last.disturbed.empty()) return last.result;
+  last.result.result = Result::kSkip;
+  last.result.skip_reason = SkipReason::kNotQuiet;
+  last.result.failed_rules.clear();
+  last.result.message = last.disturbed + "\n" + last.result.message;
+  return last.result;
+}
+
+Executor::Attempt Executor::Once(const CaseInfo& info, double deadline_s, const std::string& lie,
+                                 Urgency urgency) {
   CaseResult result;
   result.id = info.Id();
   for (const Rule& rule : info.meta.rules) result.rules.emplace_back(rule.id);
@@ -112,7 +148,8 @@ CaseResult Executor::Once(const CaseInfo& info, double deadline_s, const std::st
       std::to_string(kResultFd)};
   if (!pmu_.empty()) argv.insert(argv.end(), {"--pmu", pmu_});
   if (!lie.empty()) argv.insert(argv.end(), {"--lie", lie});
-  const ProcessResult process = RunProcess(argv, deadline_s);
+  if (watch_) watch_->Restart();
+  const ProcessResult process = RunProcess(argv, deadline_s, urgency);
   result.duration_s = process.duration_s;
   result.pid = process.pid;
   JudgeEnd(process, deadline_s, &result);
@@ -130,7 +167,8 @@ CaseResult Executor::Once(const CaseInfo& info, double deadline_s, const std::st
     result.result = Result::kCrash;
     result.skip_reason = SkipReason::kNone;
   }
-  return result;
+  const std::string disturbed = Disturbance(info, result, process);
+  return {std::move(result), disturbed};
 }
 
 }  // namespace pmuconf

@@ -51,11 +51,19 @@ constexpr std::size_t kMostRecords = 100'000;  // larger than any log buffer
 // Flags for proprietary (P), out-of-tree (O) and unsigned (E) modules.
 constexpr std::uint64_t kTaintOfModules = (1U << 0) | (1U << 12) | (1U << 13);
 
+// Returns whether the line is about a program in user mode: "traps: sh[71] general protection fault
+// ip:ad6422 sp:7ffd error:0 in sh[401000+1000]".
+bool IsOfProgram(std::string_view line) {
+  return line.starts_with("traps: ") && line.find(" ip:") != std::string_view::npos &&
+         line.find(" sp:") != std::string_view::npos;
+}
+
 }  // namespace
 
 std::vector<std::string> FindReports(const std::vector<std::string>& lines) {
   std::vector<std::string> reports;
   for (const std::string& line : lines) {
+    if (IsOfProgram(line)) continue;
     const bool hit =
         std::any_of(kStarts.begin(), kStarts.end(), [&](auto s) { return line.starts_with(s); }) ||
         std::any_of(kParts.begin(), kParts.end(),

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,10 +15,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <sstream>
+#include <string>
 
 #include "harness/budget.h"
 #include "system/broken.h"
 #include "system/fd.h"
+#include "system/sysfs.h"
 
 namespace pmuconf {
 namespace {
@@ -39,8 +43,10 @@ Pipe MakePipe() {
 }
 
 // Makes only calls that are safe between fork and exec.
-[[noreturn]] void Exec(char* const* argv, const std::array<int, 3>& outputs) {
+[[noreturn]] void Exec(char* const* argv, const std::array<int, 3>& outputs, Urgency urgency) {
   setpgid(0, 0);
+  const sched_param priority = {.sched_priority = 1};
+  if (urgency == Urgency::kUrgent) sched_setscheduler(0, SCHED_FIFO, &priority);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // A pipe may already have one of the target descriptors, so move all of them out of the way
   // first.
@@ -72,13 +78,23 @@ bool Drain(int fd, std::string* to) {
   }
 }
 
+// Reads the times of a process that has ended and is not yet reaped.
+void ReadTimes(pid_t pid, ProcessResult* result) {
+  constexpr double kNsPerSecond = 1e9;
+  std::istringstream times(ReadFile("/proc/" + std::to_string(pid) + "/schedstat").value_or(""));
+  double ran_ns = 0, waited_ns = 0;
+  if (!(times >> ran_ns >> waited_ns)) return;
+  result->ran_s = ran_ns / kNsPerSecond;
+  result->waited_s = waited_ns / kNsPerSecond;
+}
+
 double Seconds(Clock::time_point from) {
   return std::chrono::duration<double>(Clock::now() - from).count();
 }
 
 }  // namespace
 
-ProcessResult RunProcess(const std::vector<std::string>& argv, double deadline_s) {
+ProcessResult RunProcess(const std::vector<std::string>& argv, double deadline_s, Urgency urgency) {
   std::vector<char*> arguments;
   for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
@@ -91,7 +107,7 @@ ProcessResult RunProcess(const std::vector<std::string>& argv, double deadline_s
   if (pid < 0) throw BrokenErrno("fork", errno);
   if (pid == 0) {
     Exec(arguments.data(),
-         {pipes[0].write_end.get(), pipes[1].write_end.get(), pipes[2].write_end.get()});
+         {pipes[0].write_end.get(), pipes[1].write_end.get(), pipes[2].write_end.get()}, urgency);
   }
   result.pid = pid;
   setpgid(pid, pid);  // also in the child, because either of the two may run first
@@ -123,6 +139,7 @@ ProcessResult RunProcess(const std::vector<std::string>& argv, double deadline_s
     budget = Budget(kGrace_s);
   }
   result.duration_s = Seconds(start);
+  ReadTimes(pid, &result);
   // Kills remaining children. The process is not yet reaped, so its number cannot be reused.
   kill(-pid, SIGKILL);
   int status = 0;

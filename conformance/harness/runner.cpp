@@ -174,6 +174,7 @@ CaseResult RunInThisProcess(const CaseInfo& info) {
     result.result = Result::kPass;
   }
   result.preempted = c.preempted;
+  result.cpu_wide = c.cpu_wide;
   result.named_rules = listener->Named(info.meta.rules);
   if (result.result == Result::kFail) result.failed_rules = listener->FailedAlone(info.meta.rules);
   result.measurements = Attached();

@@ -8,8 +8,12 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <sstream>
+#include <string>
+#include <system_error>
 
+#include "arch/arch.h"
 #include "perf/matchers.h"
 #include "system/broken.h"
 #include "system/context.h"
@@ -30,6 +34,20 @@ void SkipIfTooShort(std::uint64_t period) {
   if (period == 0 || period >= shortest) return;
   SkipUnclaimed("needs a period of " + std::to_string(period) +
                 "; the shortest that the target supports is " + std::to_string(shortest));
+}
+
+// Skips a case that needs more breakpoints than the processor has. If the case has fewer, others
+// leak.
+void SkipIfAllAreUsed() {
+  std::size_t used = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    std::error_code ended;
+    used += std::filesystem::read_symlink(entry.path(), ended) == "anon_inode:[perf_event]" ? 1 : 0;
+  }
+  if (used < processor::kFewestBreakpoints) return;
+  SkipUnclaimed("needs more than the " + std::to_string(used) +
+                " breakpoints that it uses already");
 }
 
 // Names of the PERF_SAMPLE_* bits, from bit 0.
@@ -146,6 +164,7 @@ perf_event_attr MakeAttr(const EventSpec& spec, const OpenOptions& options) {
   attr.config = spec.config;
   attr.config1 = spec.config1;
   attr.config2 = spec.config2;
+  attr.bp_type = spec.bp_type;
   attr.sample_period = options.sample_period;
   if (options.sample_freq != 0) {
     attr.freq = 1;
@@ -332,7 +351,9 @@ SysResult Event::TryRead(std::size_t size, std::vector<std::byte>* bytes) const 
 
 SysResult TryOpenRaw(const void* attr, pid_t pid, int cpu, int group_fd, unsigned long flags) {
   const long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
-  return fd < 0 ? SysResult{-1, errno} : SysResult{fd, 0};
+  if (fd < 0) return SysResult{-1, errno};
+  if (pid == -1) context().cpu_wide.insert(cpu);
+  return SysResult{fd, 0};
 }
 
 OpenResult TryOpen(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,
@@ -354,6 +375,7 @@ OpenResult TryOpen(const EventSpec& spec, const OpenOptions& options) {
 
 Event Open(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd, unsigned long flags) {
   OpenResult result = TryOpen(attr, pid, cpu, group_fd, flags);
+  if (result.error == ENOSPC && attr.type == PERF_TYPE_BREAKPOINT) SkipIfAllAreUsed();
   if (!result.ok()) {
     throw BrokenErrno("perf_event_open(" + Opened(attr, pid, cpu, group_fd, flags) + ")",
                       result.error);

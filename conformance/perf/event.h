@@ -35,6 +35,8 @@ enum class StimulusKind {
   kMigrations,
   kSyscalls,
   kIncrements,
+  kStores,
+  kCalls,
   kWork,  // a worker process executes instructions (work/work.h)
 };
 
@@ -56,9 +58,10 @@ struct EventSpec {
   std::uint64_t config = 0;
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
+  std::uint32_t bp_type = 0;  // HW_BREAKPOINT_* of an event of the PMU `breakpoint`
   StimulusKind stimulus = StimulusKind::kNone;
   // The event code of the port (event in bits 0-7, unit mask in bits 8-15), or the number of the
-  // system call.
+  // system call, variable or function.
   std::uint16_t code = 0;
   std::uint32_t ticks = 0;                  // clock ticks per event (kClock)
   WorkKind work = WorkKind::kInstructions;  // (kWork)

@@ -53,7 +53,7 @@ def test_case_that_loses_its_cpu_runs_again(tmp_path: pathlib.Path) -> None:
         disturbed = vm.exec(["sh", "-c", f"pid=$(taker); {run}; kill $pid; {counted}"], DEADLINE_S)
         calm = vm.exec(["sh", "-c", run], DEADLINE_S)
         vm.bye()
-    said = f"run again, because another task preempted them: {CASE}\n"
+    said = f"run again, because other tasks disturbed them: {CASE}\n"
     assert said in disturbed.stdout
     assert disturbed.stdout.endswith(f'"runs": {RUNS}\n')
     # With an undisturbed CPU the same case passes.

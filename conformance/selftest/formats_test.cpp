@@ -190,7 +190,7 @@ TEST(Reports, NamePreemptedCases) {
   EXPECT_FALSE(nlohmann::json::parse(ToJson(report))["cases"][0].contains("runs"));
   report.cases[0].runs = 3;
   EXPECT_THAT(Summary(report),
-              HasSubstr("run again, because another task preempted them: Suite.Name\n"));
+              HasSubstr("run again, because other tasks disturbed them: Suite.Name\n"));
   EXPECT_EQ(nlohmann::json::parse(ToJson(report))["cases"][0]["runs"], 3);
 }
 

@@ -32,6 +32,18 @@ std::optional<std::uint16_t> CheapCall(std::string_view name);
 // Makes one of these calls `n` times.
 void CallSystem(std::uint16_t number, std::uint64_t n);
 
+// Stores `n` times to one of the variables that only this call writes.
+inline constexpr int kVariables = 4;
+const volatile std::uint64_t* AddressOfVariable(std::uint16_t number);
+void StoreTo(std::uint16_t number, std::uint64_t n);
+
+// Calls one of the functions that only this call calls `n` times.
+inline constexpr int kFunctions = 4;
+// Returns where the function begins in the file of this program. Throws Broken if no file is mapped
+// there.
+std::uint64_t OffsetOfFunction(std::uint16_t number);
+void CallFunction(std::uint16_t number, std::uint64_t n);
+
 // Makes `n` software increments (SW_INCR) in user space, on every arm64 counter that counts them.
 // User space may do that only while the module refpmu_swinc is loaded.
 void Increment(std::uint64_t n);

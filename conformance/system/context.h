@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "system/skip_reason.h"
@@ -26,6 +27,7 @@ struct Context {
   static constexpr std::size_t kMaxOpened = 4;
   std::deque<std::string> opened;  // the last attrs and their results, as messages show them
   std::size_t opens = 0;           // number of all opens
+  std::set<int> cpu_wide;          // the CPUs of its CPU-wide events
   bool in_body = false;            // the body of the case runs, not the fixture
   std::string bpf_log;             // the end of libbpf's log
   FailedCall failed_call;

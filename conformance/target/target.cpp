@@ -45,8 +45,27 @@ bool CanMap(std::size_t pages) {
   return area != MAP_FAILED && munmap(area, size) == 0;
 }
 
+// Whether a store to a watched variable counts. Some hypervisors hide the debug registers of the
+// processor: they accept writes, and no exception ever comes.
+bool RaisesDebugExceptions() {
+  static const bool raises = [] {
+    EventSpec spec;
+    spec.type = PERF_TYPE_BREAKPOINT;
+    perf_event_attr attr = MakeAttr(spec, {.disabled = false, .exclude_kernel = true});
+    attr.bp_type = HW_BREAKPOINT_W;
+    attr.bp_addr = reinterpret_cast<std::uint64_t>(AddressOfVariable(0));
+    attr.bp_len = HW_BREAKPOINT_LEN_8;
+    const OpenResult opened = TryOpen(attr);
+    if (!opened.ok()) return true;
+    StoreTo(0, 1);
+    return opened.event.Read().value != 0;
+  }();
+  return raises;
+}
+
 // A kernel has the PMU also on a processor that has no breakpoints, or that cannot use them:
-// POWER9. It refuses each event with ENODEV there.
+// POWER9. It refuses each event with ENODEV there. On real hardware, and in an emulator that has
+// debug registers, a breakpoint that never counts is a bug.
 bool HasBreakpoints() {
   if (access((std::string(kEventSource) + "/breakpoint").c_str(), F_OK) != 0) return false;
   static const std::uint64_t watched = 0;
@@ -56,7 +75,34 @@ bool HasBreakpoints() {
   attr.bp_type = HW_BREAKPOINT_W;
   attr.bp_addr = reinterpret_cast<std::uint64_t>(&watched);
   attr.bp_len = sizeof(watched);
-  return TryOpen(attr).error != ENODEV;
+  const OpenResult opened = TryOpen(attr);
+  if (opened.error == ENODEV) return false;
+  return !opened.ok() || !IsVirtual() || processor::EmulatesDebugRegisters() ||
+         RaisesDebugExceptions();
+}
+
+// Returns the entry of a system call without arguments in the kernel.
+const std::string& EntryOf(const std::string& call) {
+  static std::map<std::string, std::string> known;
+  std::string& entry = known[call];
+  if (entry.empty()) entry = std::string(processor::kSyscallPrefix) + "sys_" + call;
+  return entry;
+}
+
+// Completes an event whose attr names the object that it watches. The kernel copies the strings
+// when the event opens. `name`: of the system call, for a kprobe.
+void Watch(const std::string& kind, const std::string& name, EventSpec* spec) {
+  if (kind == "breakpoint") {
+    spec->bp_type = HW_BREAKPOINT_W;
+    spec->config1 = reinterpret_cast<std::uint64_t>(AddressOfVariable(spec->code));
+    spec->config2 = HW_BREAKPOINT_LEN_8;
+  } else if (kind == "kprobe") {
+    spec->config1 = reinterpret_cast<std::uint64_t>(EntryOf(name).c_str());
+  } else {
+    static const char kProgram[] = "/proc/self/exe";
+    spec->config1 = reinterpret_cast<std::uint64_t>(kProgram);
+    spec->config2 = OffsetOfFunction(spec->code);
+  }
 }
 
 // Makes the worker of this process cause `n` events.
@@ -76,6 +122,8 @@ void Work(const EventSpec& spec, std::uint64_t n) {
 bool Target::Has(Cap cap) const {
   if (!Claims(cap)) return false;
   switch (cap) {
+    case Cap::kStimulus:
+      return kind_ != "breakpoint" || HasBreakpoints();
     case Cap::kBpf:
       return KernelHas(Feature::kBpfCall) && KernelHas(Feature::kBpfEvents);
     case Cap::kCompat:
@@ -191,6 +239,11 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
     spec.config = *claim.code;
   }
   if (claim.syscall) spec.code = *claim.syscall;
+  if (claim.watched) spec.code = *claim.watched;
+  if (kind_ == "breakpoint" || kind_ == "kprobe" || kind_ == "uprobe") {
+    Watch(kind_, claim.name, &spec);
+    return spec;
+  }
   if (claim.software) spec.config = *claim.software;
   const auto tracepoint = tracepoints_.find(claim.name);
   if (tracepoint != tracepoints_.end()) spec.config = tracepoint->second;
@@ -333,6 +386,10 @@ void Target::Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOption
       return CallSystem(spec.code, n);
     case StimulusKind::kIncrements:
       return Increment(n);
+    case StimulusKind::kStores:
+      return StoreTo(spec.code, n);
+    case StimulusKind::kCalls:
+      return CallFunction(spec.code, n);
     case StimulusKind::kWork:
       return Work(spec, n);
     case StimulusKind::kNone:

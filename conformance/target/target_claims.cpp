@@ -128,8 +128,8 @@ bool Target::Claims(Cap cap) const {
     case Cap::kSampling:
       return sampling_;
     case Cap::kBpf:
-      // Programs on tracepoints run at each event, not on overflow.
-      return sampling_ && kind_ != "tracepoint";
+      // Programs on tracepoints and probes run at each event, not on overflow.
+      return sampling_ && kind_ != "tracepoint" && kind_ != "kprobe" && kind_ != "uprobe";
     case Cap::kFrequency:
       return sampling_ && frequency_;
     case Cap::kManualClock:
@@ -156,7 +156,7 @@ bool Target::Claims(Cap cap) const {
       return fixed_ > 0 &&
              any([&](const EventClaim& e) { return (e.counters >> kFixedBase) != 0 && useful(e); });
     case Cap::kMultiplexing:
-      return kind_ == "core";
+      return kind_ == "core" && general_ > 0;
     case Cap::kConstraints:
       return any([&](const EventClaim& e) {
         return (e.counters & LowBits(general_)) != LowBits(general_) && useful(e);
@@ -234,14 +234,15 @@ bool Target::HasWork() const {
                      [](const EventClaim& e) { return e.stimulus == StimulusKind::kWork; });
 }
 
-bool Target::Unlimited() const { return general_ == 0 && kind_ != "core" && kind_ != "trace"; }
+bool Target::Unlimited() const { return general_ == 0 && kind_ != "trace"; }
 
 std::size_t Target::IndependentEvents() const {
   std::set<std::pair<StimulusKind, std::uint64_t>> different;
   for (const EventClaim& claim : claims_) {
     if (!HasExactStimulus(claim)) continue;
     const std::uint64_t own = port_.empty() ? 0 : static_cast<std::uint64_t>(&claim - &claims_[0]);
-    different.emplace(claim.stimulus, claim.syscall.value_or(claim.code.value_or(own)));
+    different.emplace(claim.stimulus,
+                      claim.syscall.value_or(claim.watched.value_or(claim.code.value_or(own))));
   }
   return different.size();
 }

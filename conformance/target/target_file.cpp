@@ -50,7 +50,7 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 12> kSoftwareEv
     {"cgroup-switches", PERF_COUNT_SW_CGROUP_SWITCHES},
 }};
 
-constexpr std::array<std::pair<std::string_view, StimulusKind>, 9> kStimuli = {{
+constexpr std::array<std::pair<std::string_view, StimulusKind>, 11> kStimuli = {{
     {"work", StimulusKind::kWork},
     {"none", StimulusKind::kNone},
     {"port", StimulusKind::kPulse},
@@ -60,6 +60,8 @@ constexpr std::array<std::pair<std::string_view, StimulusKind>, 9> kStimuli = {{
     {"migrations", StimulusKind::kMigrations},
     {"syscalls", StimulusKind::kSyscalls},
     {"increments", StimulusKind::kIncrements},
+    {"stores", StimulusKind::kStores},
+    {"calls", StimulusKind::kCalls},
 }};
 
 bool NeedsPort(StimulusKind stimulus) {
@@ -211,6 +213,21 @@ EventClaim ReadEvent(TomlTable event, const std::string& kind, unsigned general,
       event.Fail("syscall",
                  "must be a system call without arguments and effects, like \"getppid\"");
   }
+  if (claim.stimulus == StimulusKind::kStores) {
+    claim.watched = static_cast<std::uint16_t>(event.Int("variable", 0, kVariables - 1));
+  }
+  if (claim.stimulus == StimulusKind::kCalls) {
+    claim.watched = static_cast<std::uint16_t>(event.Int("function", 0, kFunctions - 1));
+  }
+  // The values of attr of these PMUs depend on the watched object.
+  const auto needs = [&](const char* of_kind, const char* stimulus) {
+    if (kind == of_kind && event.StringOr("stimulus", "none") != stimulus) {
+      event.Fail("stimulus", std::string("must be \"") + stimulus + "\" for the kind " + of_kind);
+    }
+  };
+  needs("breakpoint", "stores");
+  needs("uprobe", "calls");
+  needs("kprobe", "syscalls");
   if (event.Node("code") != nullptr) {
     claim.code = static_cast<std::uint16_t>(event.Int("code", 0, 0xffff));
   }
@@ -251,10 +268,12 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
   target.name_ = head->String("name");
   target.match_ = head->String("match");
   target.kind_ = head->String("kind");
-  static const std::vector<std::string> kKinds = {"core", "uncore", "software", "tracepoint",
-                                                  "trace"};
+  static const std::vector<std::string> kKinds = {"core",  "uncore",     "software", "tracepoint",
+                                                  "trace", "breakpoint", "kprobe",   "uprobe"};
   if (std::find(kKinds.begin(), kKinds.end(), target.kind_) == kKinds.end()) {
-    head->Fail("kind", "must be one of core, uncore, software, tracepoint, trace");
+    head->Fail(
+        "kind",
+        "must be one of core, uncore, software, tracepoint, trace, breakpoint, kprobe, uprobe");
   }
   target.kernel_ = head->StringOr("kernel", ">=6.1");
   try {
@@ -282,11 +301,13 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
   }
   const bool traces = target.kind_ == "trace";
   if (auto counters = root.Table("counters")) {
-    target.general_ = static_cast<unsigned>(counters->Int("general", 1, 32));
-    target.fixed_ = static_cast<unsigned>(counters->IntOr("fixed", 0, 0, 16));
-    target.width_ = static_cast<unsigned>(counters->Int("width", 16, 64));
+    target.general_ = static_cast<unsigned>(counters->Int("general", 0, 32));
+    if (target.general_ > 0) {
+      target.fixed_ = static_cast<unsigned>(counters->IntOr("fixed", 0, 0, 16));
+      target.width_ = static_cast<unsigned>(counters->Int("width", 16, 64));
+    }
     counters->Finish();
-  } else if (!traces && !target.Unlimited()) {
+  } else if (target.kind_ == "core") {
     root.Fail("counters", "is missing");
   }
   if (traces) {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "perf/event.h"
-#include "perf/other_tasks.h"
 #include "stimulus/work/work.h"
 #include "system/cpu.h"
 
@@ -39,7 +38,6 @@ void PrepareCpu(std::uint32_t type, int cpu) {
       type == target().type() || type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE;
   if (StartedWorker() == nullptr || !counts_instructions) return;
   LeaveCpu(cpu);
-  WatchTasks(cpu);
 }
 
 }  // namespace

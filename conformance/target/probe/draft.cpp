@@ -192,6 +192,10 @@ std::vector<DraftLine> DraftLines(const PmuFacts& facts) {
     return out.lines();
   }
   if (facts.limited()) WriteCounters(facts, &out);
+  if (facts.kind == "core" && facts.unlimited) {
+    out.Table("[counters]");
+    out.Line("general", "0", "no limit was found: " + facts.general.how, Sure::kMeasured);
+  }
   WriteSampling(facts, &out);
   WriteFeatures(facts, &out);
   WriteRefusals(facts, &out);

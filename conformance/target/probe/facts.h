@@ -64,8 +64,8 @@ struct PmuFacts {
   std::uint32_t type = 0;
   std::string kind;
   std::string kind_how;
-  // Returns whether counters limit the events. Otherwise the target file has no [counters].
-  bool limited() const { return kind == "core" || (kind == "uncore" && !unlimited); }
+  // Returns whether counters limit the events.
+  bool limited() const { return (kind == "core" || kind == "uncore") && !unlimited; }
   bool unlimited = false;  // a group took as many of its events as a target file can claim
   Finding general, fixed, width;
   Finding sampling, frequency, task, exclude_user, exclude_kernel, precise, branches;

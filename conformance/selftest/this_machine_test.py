@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The suite judges the PMUs of the machine that this test runs on: a machine in use, with a kernel that nobody chose."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from vm import suite
+
+PMUS = ("software", "tracepoint", "msr", "breakpoint")
+DEVICES = pathlib.Path("/sys/bus/event_source/devices")
+DEADLINE_S = 550
+EXPLAINED = {"PASS", "SKIP", "WAIVED"}
+"""Results that say nothing against the driver, the kernel or the suite, or that a waiver explains."""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: the cases open events of every CPU")
+@pytest.mark.parametrize("pmu", PMUS)
+def test_no_case_fails_without_a_known_cause(pmu: str, tmp_path: pathlib.Path) -> None:
+    if not (DEVICES / pmu).exists():
+        pytest.skip(f"this machine has no PMU {pmu}")
+    done = subprocess.run(
+        [str(suite.binary()), "run", "--pmu", pmu, "--out", str(tmp_path)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    results = json.loads((tmp_path / "results.json").read_text("utf-8"))
+    unexplained = {
+        case["id"]: (case["result"], case["message"][:500])
+        for case in results["cases"]
+        if case["result"] not in EXPLAINED
+    }
+    assert not unexplained, done.stdout[-2000:]
+    assert any(case["result"] == "PASS" for case in results["cases"])
