@@ -36,6 +36,7 @@ inline OpenPmu TargetPmu() {
   pmu.config = spec.config;
   pmu.config1 = spec.config1;
   pmu.config2 = spec.config2;
+  pmu.bp_type = spec.bp_type;
   pmu.tasks = target().Claims(Cap::kTasks);
   pmu.cpu_local = target().Claims(Cap::kCpuLocal);
   pmu.cpus = target().Cpus().size();

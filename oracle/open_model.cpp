@@ -384,6 +384,7 @@ OpenCall OpenModel::ValidCall() const {
     attr.config = target.config;
     attr.config1 = target.config1;
     attr.config2 = target.config2;
+    attr.bp_type = target.bp_type;
     attr.disabled = 1;
   });
   if (!target.tasks) {

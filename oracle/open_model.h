@@ -122,6 +122,7 @@ struct OpenPmu {
   std::uint64_t config = 0;  // config to config2: of an event that it accepts
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
+  std::uint32_t bp_type = 0;
   bool tasks = true;  // events can follow a task
   // Every CPU has counters; false: the kernel moves events to the CPU of the PMU.
   bool cpu_local = true;

@@ -91,11 +91,12 @@ void Executor::WatchOtherTasks() {
 std::string Executor::Disturbance(const CaseInfo& info, const CaseResult& result,
                                   const ProcessResult& process) {
   const bool timed_out = result.result == Result::kTimeout;
-  if (result.result != Result::kFail && result.result != Result::kBroken && !timed_out) return "";
+  const bool failed = result.result == Result::kFail;
+  if (!failed && result.result != Result::kBroken && !timed_out) return "";
   if (result.preempted) return "another task preempted it";
   if (!watch_) return "";
   const std::string others =
-      result.cpu_wide.empty() ? "" : watch_->Others(result.pid, result.cpu_wide);
+      !failed || result.cpu_wide.empty() ? "" : watch_->Others(result.pid, result.cpu_wide);
   if (!others.empty()) return "other tasks ran on the CPU of its events: " + others;
   const bool of_time = timed_out || !info.meta.timing.empty();
   if (!of_time || process.waited_s <= process.ran_s / 2) return "";

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "arch/arch.h"
+#include "perf/cpu_wide.h"
 #include "perf/matchers.h"
 #include "system/broken.h"
 #include "system/context.h"
@@ -341,6 +342,7 @@ SysResult Event::TryPeriod(std::uint64_t period) const {
   return TryIoctl(PERF_EVENT_IOC_PERIOD, reinterpret_cast<unsigned long>(&period));
 }
 SysResult Event::TryRead(std::size_t size, std::vector<std::byte>* bytes) const {
+  NoteUsed(fd_.get());
   std::vector<std::byte> buffer(size);
   const ssize_t n = read(fd_.get(), buffer.data(), size);
   const int error = n < 0 ? errno : 0;
@@ -352,7 +354,7 @@ SysResult Event::TryRead(std::size_t size, std::vector<std::byte>* bytes) const 
 SysResult TryOpenRaw(const void* attr, pid_t pid, int cpu, int group_fd, unsigned long flags) {
   const long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
   if (fd < 0) return SysResult{-1, errno};
-  if (pid == -1) context().cpu_wide.insert(cpu);
+  NoteOpened(static_cast<int>(fd), pid == -1 ? cpu : -1);
   return SysResult{fd, 0};
 }
 

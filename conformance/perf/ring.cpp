@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "perf/answers.h"
+#include "perf/cpu_wide.h"
 #include "perf/newer_abi.h"
 #include "system/broken.h"
 
@@ -19,6 +20,7 @@ namespace pmuconf {
 namespace {
 
 void* Map(const Event& event, std::size_t pages, bool writable) {
+  NoteUsed(event.fd());
   const int protection = PROT_READ | (writable ? PROT_WRITE : 0);
   return mmap(nullptr, (1 + pages) * PageSize(), protection, MAP_SHARED, event.fd(), 0);
 }

@@ -45,42 +45,6 @@ bool CanMap(std::size_t pages) {
   return area != MAP_FAILED && munmap(area, size) == 0;
 }
 
-// Whether a store to a watched variable counts. Some hypervisors hide the debug registers of the
-// processor: they accept writes, and no exception ever comes.
-bool RaisesDebugExceptions() {
-  static const bool raises = [] {
-    EventSpec spec;
-    spec.type = PERF_TYPE_BREAKPOINT;
-    perf_event_attr attr = MakeAttr(spec, {.disabled = false, .exclude_kernel = true});
-    attr.bp_type = HW_BREAKPOINT_W;
-    attr.bp_addr = reinterpret_cast<std::uint64_t>(AddressOfVariable(0));
-    attr.bp_len = HW_BREAKPOINT_LEN_8;
-    const OpenResult opened = TryOpen(attr);
-    if (!opened.ok()) return true;
-    StoreTo(0, 1);
-    return opened.event.Read().value != 0;
-  }();
-  return raises;
-}
-
-// A kernel has the PMU also on a processor that has no breakpoints, or that cannot use them:
-// POWER9. It refuses each event with ENODEV there. On real hardware, and in an emulator that has
-// debug registers, a breakpoint that never counts is a bug.
-bool HasBreakpoints() {
-  if (access((std::string(kEventSource) + "/breakpoint").c_str(), F_OK) != 0) return false;
-  static const std::uint64_t watched = 0;
-  EventSpec spec;
-  spec.type = PERF_TYPE_BREAKPOINT;
-  perf_event_attr attr = MakeAttr(spec, {.exclude_kernel = true});
-  attr.bp_type = HW_BREAKPOINT_W;
-  attr.bp_addr = reinterpret_cast<std::uint64_t>(&watched);
-  attr.bp_len = sizeof(watched);
-  const OpenResult opened = TryOpen(attr);
-  if (opened.error == ENODEV) return false;
-  return !opened.ok() || !IsVirtual() || processor::EmulatesDebugRegisters() ||
-         RaisesDebugExceptions();
-}
-
 // Returns the entry of a system call without arguments in the kernel.
 const std::string& EntryOf(const std::string& call) {
   static std::map<std::string, std::string> known;
@@ -105,6 +69,41 @@ void Watch(const std::string& kind, const std::string& name, EventSpec* spec) {
   }
 }
 
+// Stores once to a variable that `n` breakpoints watch, and returns how often they counted.
+// Some hypervisors hide the debug registers of the processor: they accept writes, and no exception
+// ever comes. QEMU's emulator reports only one of several breakpoints at an address.
+std::uint64_t CountStores(std::size_t n) {
+  EventSpec spec;
+  spec.type = PERF_TYPE_BREAKPOINT;
+  Watch("breakpoint", "", &spec);
+  std::vector<Event> events;
+  for (std::size_t i = 0; i < n; ++i) {
+    OpenResult opened = TryOpen(spec, {.disabled = false, .exclude_kernel = true});
+    if (opened.ok()) events.push_back(std::move(opened.event));
+  }
+  StoreTo(spec.code, 1);
+  std::uint64_t sum = 0;
+  for (const Event& event : events) sum += event.Read().value;
+  return sum;
+}
+
+// A kernel has the PMU also on a processor that has no breakpoints, or that cannot use them:
+// POWER9. It refuses each event with ENODEV there. On real hardware, and in an emulator that has
+// debug registers, a breakpoint that never counts is a bug.
+bool HasBreakpoints() {
+  if (access((std::string(kEventSource) + "/breakpoint").c_str(), F_OK) != 0) return false;
+  static const std::uint64_t watched = 0;
+  EventSpec spec;
+  spec.type = PERF_TYPE_BREAKPOINT;
+  perf_event_attr attr = MakeAttr(spec, {.exclude_kernel = true});
+  attr.bp_type = HW_BREAKPOINT_W;
+  attr.bp_addr = reinterpret_cast<std::uint64_t>(&watched);
+  attr.bp_len = sizeof(watched);
+  const OpenResult opened = TryOpen(attr);
+  if (opened.error == ENODEV) return false;
+  return !opened.ok() || !IsVirtual() || processor::EmulatesDebugRegisters() || CountStores(1) == 1;
+}
+
 // Makes the worker of this process cause `n` events.
 void Work(const EventSpec& spec, std::uint64_t n) {
   Worker* const worker = StartedWorker();
@@ -123,7 +122,7 @@ bool Target::Has(Cap cap) const {
   if (!Claims(cap)) return false;
   switch (cap) {
     case Cap::kStimulus:
-      return kind_ != "breakpoint" || HasBreakpoints();
+      return kind_ != "breakpoint" || CountStores(2) == 2;
     case Cap::kBpf:
       return KernelHas(Feature::kBpfCall) && KernelHas(Feature::kBpfEvents);
     case Cap::kCompat:

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "cases/plain_event.h"
 #include "harness/behaviour.h"
 #include "harness/case.h"
 #include "perf/kernel_behaviour.h"
@@ -21,7 +22,7 @@ struct WideAttr {
   std::vector<std::byte> bytes = std::vector<std::byte>(2 * kPage);
 
   explicit WideAttr(std::uint32_t size) {
-    const perf_event_attr attr = MakeAttr(target().AnyEvent(), {.read_format = 0});
+    const perf_event_attr attr = MakeAttr(PlainEvent(), {.read_format = 0});
     std::memcpy(bytes.data(), &attr, attr.size);
     SetSize(size);
   }

@@ -3,6 +3,7 @@
 // attr and fails before it calls the driver.
 #include "arch/arch.h"
 #include "cases/common.h"
+#include "cases/plain_event.h"
 #include "harness/behaviour.h"
 #include "perf/kernel_behaviour.h"
 #include "rules/ABI.h"
@@ -24,7 +25,7 @@ class Parser {
   }
 
  private:
-  Event event_ = Open(target().AnyEvent());
+  Event event_ = Open(PlainEvent());
 };
 
 CONFORMANCE_CASE(AttrParser, UnknownAuxActionBitsAreRefused, .rules = {rule::ABI_014}) {
