@@ -28,6 +28,7 @@
 #include "report/kernel_bug.h"
 #include "report/lava.h"
 #include "report/layers.h"
+#include "report/list.h"
 #include "report/probe_command.h"
 #include "report/progress.h"
 #include "report/select.h"
@@ -111,63 +112,11 @@ void Flush() {
   if (!std::cout) throw ConfigError("standard output cannot be written");
 }
 
-// Returns the dimensions of a case, with the values that the target claims.
-std::vector<Dimension> ClaimedDimensions(const CaseInfo& info, const Target& target) {
-  return Available(info.meta.over, [&target](Cap cap) { return target.Claims(cap); });
-}
-
-// Returns "cpu=0|1", as the list shows it.
-std::string Line(const Dimension& dimension) {
-  std::string text;
-  for (const DimensionValue& value : dimension.values) {
-    text += (text.empty() ? dimension.name + "=" : "|") + value.name;
-  }
-  return text;
-}
-
-nlohmann::ordered_json AsJson(const std::vector<Dimension>& dimensions) {
-  auto json = nlohmann::ordered_json::array();
-  for (const Dimension& dimension : dimensions) {
-    auto values = nlohmann::ordered_json::array();
-    for (const DimensionValue& value : dimension.values) values.push_back(value.name);
-    json.push_back({{"name", dimension.name}, {"values", values}});
-  }
-  return json;
-}
-
 int List(Options options) {
   const Target target = ChosenTarget(&options);
   const auto ids = Select(options.selection, ChooseProfile(options.target, options.profile),
                           Suite(), AllRules());
-  auto cases = nlohmann::ordered_json::array();
-  for (const std::string& id : ids) {
-    const CaseInfo& info = *FindCase(id);
-    auto rules = nlohmann::ordered_json::array();
-    auto needs = nlohmann::ordered_json::array();
-    for (const Rule& rule : info.meta.rules) rules.push_back(rule.id);
-    for (const Cap cap : info.meta.needs) needs.push_back(ToString(cap));
-    const std::vector<Dimension> dimensions = ClaimedDimensions(info, target);
-    if (!options.json) {
-      std::cout << id << "  ";
-      for (const auto& rule : rules) std::cout << " " << rule.get<std::string>();
-      for (const Dimension& dimension : dimensions) std::cout << " " << Line(dimension);
-      std::cout << "\n";
-      continue;
-    }
-    cases.push_back({{"id", id},
-                     {"rules", rules},
-                     {"needs", needs},
-                     {"budget_s", info.meta.budget_s},
-                     {"timing", info.meta.timing},
-                     {"dimensions", AsJson(dimensions)},
-                     {"combinations", Combinations(dimensions).size()},
-                     {"file", info.file},
-                     {"line", info.line}});
-  }
-  if (options.json) {
-    const nlohmann::ordered_json json = {{"target", target.name()}, {"cases", cases}};
-    std::cout << json.dump(1) << "\n";
-  }
+  std::cout << ListOfCases(target, ids, options.json);
   Flush();
   return 0;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest in use: other tasks that run beside the cases."""
+"""A guest in use: other tasks run at the same time as the cases."""
 
 from __future__ import annotations
 

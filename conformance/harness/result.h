@@ -44,7 +44,7 @@ struct CaseResult {
   std::string lie = {};         // id of the lie that was on; "" in every real run
   std::uint64_t lied = 0;       // how often the lie applied
   std::vector<std::string> named_rules = {};  // rules that the failed expectations name
-  // Of a failed case, the rules whose expectations failed; empty if these are all of `rules`, or if
+  // The rules of a failed case whose expectations failed; empty if these are all of `rules`, or if
   // an expectation failed that names no rule.
   std::vector<std::string> failed_rules = {};
   std::vector<Measurement> measurements = {};

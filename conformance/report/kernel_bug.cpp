@@ -12,14 +12,14 @@ namespace {
 
 // Returns whether `version` is `entry` or a later version that follows from it.
 Affected Reached(const KernelVersion& entry, const KernelVersion& version) {
-  if (!entry.patch) return version.series >= entry.series ? Affected::kYes : Affected::kNo;
-  if (version.series != entry.series) return Affected::kNo;
+  if (!entry.patch) return version.series >= entry.series ? Affected::kYes : Affected::kOutside;
+  if (version.series != entry.series) return Affected::kOutside;
   if (!version.patch) return Affected::kMaybe;
-  return *version.patch >= *entry.patch ? Affected::kYes : Affected::kNo;
+  return *version.patch >= *entry.patch ? Affected::kYes : Affected::kOutside;
 }
 
 Affected ReachedAny(const std::vector<std::string>& entries, const KernelVersion& version) {
-  Affected reached = Affected::kNo;
+  Affected reached = Affected::kOutside;
   for (const std::string& entry : entries) {
     if (const auto parsed = ParseKernelVersion(entry))
       reached = std::max(reached, Reached(*parsed, version));
@@ -74,7 +74,7 @@ std::string StableVersion(const std::string& release, const std::string& version
 Affected KernelBug::In(const KernelVersion& version) const {
   const Affected wrong = ReachedAny(since, version);
   const Affected right = ReachedAny(fixed, version);
-  if (wrong == Affected::kNo || right == Affected::kYes) return Affected::kNo;
+  if (wrong == Affected::kOutside || right == Affected::kYes) return Affected::kOutside;
   return right == Affected::kMaybe ? Affected::kMaybe : wrong;
 }
 

@@ -30,7 +30,7 @@ std::optional<KernelVersion> ParseKernelVersion(std::string_view release);
 std::string StableVersion(const std::string& release, const std::string& version);
 
 // kMaybe: some versions of the series have the bug, and the patch level is unknown.
-enum class Affected { kNo, kMaybe, kYes };
+enum class Affected { kOutside, kMaybe, kYes };
 
 struct KernelBug {
   // The first versions with the bug, and the first without it. An entry "6.17.8" stands for this

@@ -118,7 +118,7 @@ void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, std::
       continue;
     }
     const Affected affected = HasBug(waiver, *report);
-    if (affected == Affected::kNo) continue;
+    if (affected == Affected::kOutside) continue;
     for (CaseResult& row : report->cases) {
       if (!waiver.Covers(row.id, report->target, release, report->arch)) continue;
       const bool died = row.message.starts_with(kGuestLost);

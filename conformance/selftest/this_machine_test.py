@@ -16,7 +16,7 @@ PMUS = ("software", "tracepoint", "msr", "breakpoint")
 DEVICES = pathlib.Path("/sys/bus/event_source/devices")
 DEADLINE_S = 550
 EXPLAINED = {"PASS", "SKIP", "WAIVED"}
-"""Results that say nothing against the driver, the kernel or the suite, or that a waiver explains."""
+"""Results without anything against the driver, the kernel or the suite, or that a waiver explains."""
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: the cases open events of every CPU")
