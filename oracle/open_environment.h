@@ -52,8 +52,8 @@ inline OpenPmu TargetPmu() {
 class Unprivileged {
  public:
   Unprivileged() {
-    constexpr uid_t kNobody = 65534;
-    if (setresuid(kNobody, kNobody, 0) != 0) throw BrokenErrno("setresuid", errno);
+    constexpr uid_t kOtherUser = 65534;
+    if (setresuid(kOtherUser, kOtherUser, 0) != 0) throw BrokenErrno("setresuid", errno);
   }
   Unprivileged(const Unprivileged&) = delete;
   ~Unprivileged() {

@@ -7,12 +7,16 @@
 
 namespace pmuconf {
 
+// Returns whether the attr of the target's events names what they watch.
+inline bool EventsWatch() {
+  const std::string& kind = target().kind();
+  return kind == "breakpoint" || kind == "kprobe" || kind == "uprobe";
+}
+
 // Returns an event of the target, or a software event if the attr of the target's events names what
 // they watch: it then needs fields that the case changes or leaves out.
 inline EventSpec PlainEvent() {
-  const std::string& kind = target().kind();
-  const bool watches = kind == "breakpoint" || kind == "kprobe" || kind == "uprobe";
-  return watches ? Software(PERF_COUNT_SW_DUMMY) : target().AnyEvent();
+  return EventsWatch() ? Software(PERF_COUNT_SW_DUMMY) : target().AnyEvent();
 }
 
 }  // namespace pmuconf

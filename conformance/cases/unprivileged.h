@@ -11,6 +11,7 @@
 #include <initializer_list>
 
 #include "harness/case.h"
+#include "system/context.h"
 #include "system/cpu.h"
 
 namespace pmuconf {
@@ -18,8 +19,15 @@ namespace pmuconf {
 constexpr const char* kParanoid = "kernel/perf_event_paranoid";
 constexpr uid_t kNobody = 65534;
 
+// Skips the case if events of the target need privileges whatever they are.
+inline void SkipIfEventsNeedPrivileges() {
+  if (target().kind() != "kprobe" && target().kind() != "uprobe") return;
+  SkipUnclaimed("needs events that tasks without privileges may open");
+}
+
 // Makes this process unprivileged, with only these `capabilities`. Returns false if it cannot.
 inline bool DropPrivileges(std::initializer_list<int> capabilities = {}) {
+  SkipIfEventsNeedPrivileges();
   if (prctl(PR_SET_KEEPCAPS, 1) != 0 || setresgid(kNobody, kNobody, kNobody) != 0 ||
       setresuid(kNobody, kNobody, kNobody) != 0) {
     return false;

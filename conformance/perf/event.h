@@ -36,7 +36,6 @@ enum class StimulusKind {
   kSyscalls,
   kIncrements,
   kStores,
-  kCalls,
   kWork,  // a worker process executes instructions (work/work.h)
 };
 

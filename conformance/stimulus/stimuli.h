@@ -37,12 +37,10 @@ inline constexpr int kVariables = 4;
 const volatile std::uint64_t* AddressOfVariable(std::uint16_t number);
 void StoreTo(std::uint16_t number, std::uint64_t n);
 
-// Calls one of the functions that only this call calls `n` times.
+// Returns where a function of this program begins in its file. Throws Broken if no file is mapped
+// there. Nothing calls the function.
 inline constexpr int kFunctions = 4;
-// Returns where the function begins in the file of this program. Throws Broken if no file is mapped
-// there.
 std::uint64_t OffsetOfFunction(std::uint16_t number);
-void CallFunction(std::uint16_t number, std::uint64_t n);
 
 // Makes `n` software increments (SW_INCR) in user space, on every arm64 counter that counts them.
 // User space may do that only while the module refpmu_swinc is loaded.

@@ -387,8 +387,6 @@ void Target::Stimulate(const EventSpec& spec, std::uint64_t n, const PulseOption
       return Increment(n);
     case StimulusKind::kStores:
       return StoreTo(spec.code, n);
-    case StimulusKind::kCalls:
-      return CallFunction(spec.code, n);
     case StimulusKind::kWork:
       return Work(spec, n);
     case StimulusKind::kNone:

@@ -106,7 +106,7 @@ struct EventClaim {
   StimulusKind stimulus = StimulusKind::kNone;
   std::optional<std::uint16_t> code;     // if absent, sysfs states it
   std::optional<std::uint16_t> syscall;  // number of the system call that generates it
-  // Number of the variable (kStores) or function (kCalls) of this program that it watches.
+  // Number of the variable (kStores) or function (uprobe) of this program that it watches.
   std::optional<std::uint16_t> watched;
   std::uint32_t ticks = 0;
   WorkKind work = WorkKind::kInstructions;

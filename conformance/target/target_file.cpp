@@ -50,7 +50,7 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 12> kSoftwareEv
     {"cgroup-switches", PERF_COUNT_SW_CGROUP_SWITCHES},
 }};
 
-constexpr std::array<std::pair<std::string_view, StimulusKind>, 11> kStimuli = {{
+constexpr std::array<std::pair<std::string_view, StimulusKind>, 10> kStimuli = {{
     {"work", StimulusKind::kWork},
     {"none", StimulusKind::kNone},
     {"port", StimulusKind::kPulse},
@@ -61,7 +61,6 @@ constexpr std::array<std::pair<std::string_view, StimulusKind>, 11> kStimuli = {
     {"syscalls", StimulusKind::kSyscalls},
     {"increments", StimulusKind::kIncrements},
     {"stores", StimulusKind::kStores},
-    {"calls", StimulusKind::kCalls},
 }};
 
 bool NeedsPort(StimulusKind stimulus) {
@@ -216,7 +215,7 @@ EventClaim ReadEvent(TomlTable event, const std::string& kind, unsigned general,
   if (claim.stimulus == StimulusKind::kStores) {
     claim.watched = static_cast<std::uint16_t>(event.Int("variable", 0, kVariables - 1));
   }
-  if (claim.stimulus == StimulusKind::kCalls) {
+  if (kind == "uprobe") {
     claim.watched = static_cast<std::uint16_t>(event.Int("function", 0, kFunctions - 1));
   }
   // The values of attr of these PMUs depend on the watched object.
@@ -226,7 +225,6 @@ EventClaim ReadEvent(TomlTable event, const std::string& kind, unsigned general,
     }
   };
   needs("breakpoint", "stores");
-  needs("uprobe", "calls");
   needs("kprobe", "syscalls");
   if (event.Node("code") != nullptr) {
     claim.code = static_cast<std::uint16_t>(event.Int("code", 0, 0xffff));

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "cases/common.h"
+#include "cases/unprivileged.h"
 #include "harness/behaviour.h"
 #include "harness/offline.h"
 #include "harness/uses.h"
@@ -51,6 +52,7 @@ OpenOptions OnAnyCpu(int group_fd = -1) {
 // An unprivileged task opens an event while the machine's table of files is full, and this task
 // afterwards.
 CONFORMANCE_CASE(OpenErrno, FullFileTableReturnsEnfile, .rules = {rule::ERR_007}) {
+  SkipIfEventsNeedPrivileges();
   const Sysctl paranoid("kernel/perf_event_paranoid", "-1");
   const EventSpec spec = target().AnyEvent();
   const OpenOptions anywhere = OnAnyCpu();

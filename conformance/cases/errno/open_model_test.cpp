@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "cases/common.h"
+#include "cases/unprivileged.h"
 #include "oracle/open_environment.h"
 #include "rules/ABI.h"
 #include "rules/ERR.h"
@@ -181,6 +182,7 @@ void CheckRights(int paranoid, bool pairs) {
   OpenEnvironment environment(system);
   const Violations all = WithoutOthers(ApplicableViolations(environment.model()));
   const Violations none = {nullptr};
+  SkipIfEventsNeedPrivileges();
   const Unprivileged unprivileged;
   for (const OpenViolation* first : all) {
     for (const OpenViolation* second : pairs ? all : none) {

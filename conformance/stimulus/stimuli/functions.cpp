@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of functions, which probes in user space watch.
+// Functions that probes in user space watch.
 #include <array>
 #include <cstdlib>
 #include <sstream>
@@ -39,11 +39,6 @@ std::uint64_t OffsetOfFunction(std::uint16_t number) {
     if (here && inode != 0) return address - begin + offset;
   }
   throw Broken("/proc/self/maps has no file for a function of this program");
-}
-
-void CallFunction(std::uint16_t number, std::uint64_t n) {
-  const Function function = kCalled.at(number);
-  for (std::uint64_t i = 0; i < n; ++i) function();
 }
 
 }  // namespace pmuconf
