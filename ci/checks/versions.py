@@ -51,5 +51,7 @@ def findings(root: Path, allowed: dict[str, tuple[int, str]] | None = None) -> l
                 f"('{first[name]}'): find the behaviour by its effect, or add the reason to ci/checks/versions.py"
             )
         elif counted[name] < most:
-            wrong.append(f"ci/checks/versions.py: {name} has {counted[name]} conditions, not {most}")
+            wrong.append(
+                f"ci/checks/versions.py: {name} has {counted[name]} conditions, not {most}"
+            )
     return wrong

@@ -200,8 +200,8 @@ std::pair<Verdict, std::string> DecideAll(const Stream& stream, const Report& re
   return {Verdict::kConformant, Judged(report)};
 }
 
-// Returns whether a case verifies a rule of the subject. If it failed, only the rules that it failed
-// count.
+// Returns whether a case verifies a rule of the subject. If it failed, only the rules that it
+// failed count.
 bool Concerns(const CaseResult& row, const std::set<std::string_view>& rules) {
   return std::ranges::any_of(RulesOfFailure(row),
                              [&](const std::string& id) { return rules.contains(id); });

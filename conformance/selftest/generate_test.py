@@ -99,8 +99,16 @@ def test_unchanged_files_are_not_rewritten(tmp_path: pathlib.Path) -> None:
         ("id =", "id = =", "TOY.toml: "),
         ("[[rule]]", "[[rules]]", "unknown key 'rules'"),
         ("id =", 'layer = ["cases"]\nid =', "key 'layer' must have only"),
-        ("id =", 'behaviours = { x = { 1 = "6.1" } }\nid =', "key 'behaviours.x' must be a table of two"),
-        ("id =", 'behaviours = { x = { 1 = "6.1", EFOO = "6.2" } }\nid =', "'EFOO' must be a number"),
+        (
+            "id =",
+            'behaviours = { x = { 1 = "6.1" } }\nid =',
+            "key 'behaviours.x' must be a table of two",
+        ),
+        (
+            "id =",
+            'behaviours = { x = { 1 = "6.1", EFOO = "6.2" } }\nid =',
+            "'EFOO' must be a number",
+        ),
         ("id =", 'behaviours = { x = { 1 = "6.1", 0 = "" } }\nid =', "'0' must name the kernels"),
     ],
 )
