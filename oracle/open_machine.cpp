@@ -71,6 +71,7 @@ OpenSystem LocalSystem() {
   OpenSystem system;
   system.release = names.release;
   system.behaviour = LocalBehaviour();
+  system.paranoid_any = RefusesAllEvents();
   system.page_size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   system.extended_registers = reg::ExtendedRegisters();
   system.known_registers = reg::kAll | system.extended_registers;

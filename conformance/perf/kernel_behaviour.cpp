@@ -58,11 +58,11 @@ Opened OpenOrBreak(const perf_event_attr& attr, pid_t pid, int cpu = -1) {
   return opened;
 }
 
-// Runs `body` as a task without privileges while kernel.perf_event_paranoid is 2, and returns its
-// result.
-int Unprivileged(const std::function<int()>& body) {
+// Runs `body` as a task without privileges while kernel.perf_event_paranoid has a value, and
+// returns its result.
+int Unprivileged(const char* level, const std::function<int()>& body) {
   constexpr uid_t kNobody = 65534;
-  const Sysctl paranoid("kernel/perf_event_paranoid", "2");
+  const Sysctl paranoid("kernel/perf_event_paranoid", level);
   Child child([&] {
     const bool dropped =
         setresgid(kNobody, kNobody, kNobody) == 0 && setresuid(kNobody, kNobody, kNobody) == 0;
@@ -72,8 +72,9 @@ int Unprivileged(const std::function<int()>& body) {
   return child.Wait();
 }
 
-int UnprivilegedErrnoOf(const std::function<void(perf_event_attr&)>& edit) {
-  return Unprivileged([&] {
+int UnprivilegedErrnoOf(const std::function<void(perf_event_attr&)>& edit,
+                        const char* level = "2") {
+  return Unprivileged(level, [&] {
     return ErrnoOf([&](perf_event_attr& attr) {
       attr.exclude_kernel = 1;
       edit(attr);
@@ -120,7 +121,7 @@ int FindDeadLeaderErrno() {
 // An event of another user's task, in a group with an event of this task: two errors.
 bool FindSharedContexts() {
   const pid_t privileged = getpid();
-  const int error = Unprivileged([&] {
+  const int error = Unprivileged("2", [&] {
     const perf_event_attr attr = Dummy([](perf_event_attr& it) { it.exclude_kernel = 1; });
     const Opened leader = OpenRaw(&attr);
     if (leader.error != 0) return 125;
@@ -284,6 +285,11 @@ int UnprivilegedCallChainErrno() {
 int UnprivilegedTextPokeErrno() {
   static const int error = UnprivilegedErrnoOf([](perf_event_attr& attr) { attr.text_poke = 1; });
   return error;
+}
+
+bool RefusesAllEvents() {
+  static const int error = UnprivilegedErrnoOf([](perf_event_attr&) {}, "3");
+  return error == EACCES;
 }
 
 bool HasSharedContexts() {

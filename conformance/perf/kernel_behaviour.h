@@ -29,6 +29,9 @@ int DeadLeaderErrno();
 // of the call, so they need the privilege to do that.
 int UnprivilegedCallChainErrno();
 int UnprivilegedTextPokeErrno();
+// Whether a process without privileges may open no event while kernel.perf_event_paranoid is 3. A
+// patch of distributions does that.
+bool RefusesAllEvents();
 // Whether perf_event_open(2) looks for the context of an event after it has checked the rights on
 // the task: one context for all PMUs of a task. Before, each PMU had contexts of its own.
 bool HasSharedContexts();
