@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A case that needs its CPU but loses it runs again, and the report names it."""
+"""A case that other tasks disturb runs again, and the report names it."""
 
 from __future__ import annotations
 
@@ -58,3 +58,22 @@ def test_case_that_loses_its_cpu_runs_again(tmp_path: pathlib.Path) -> None:
     assert disturbed.stdout.endswith(f'"runs": {RUNS}\n')
     # With an undisturbed CPU the same case passes.
     assert "1 passed" in calm.stdout
+
+
+COUNTS_EVERY_TASK = "Control.SecondEnableChangesNothing"
+BUSY = "while :; do ls /proc >/dev/null; done"
+"""A shell whose children fault all the time."""
+
+
+def test_faults_of_other_tasks_fail_no_case() -> None:
+    run = f"pmuconf run --target software --case {COUNTS_EVERY_TASK}"
+    with guest.Guest(runs.machine(kernel.find("6.12"), suite.find_target("software"))) as vm:
+        vm.boot()
+        shells = f"({BUSY}) & one=$!; ({BUSY}) & other=$!"
+        busy = vm.exec(["sh", "-c", f"{shells}; {run}; kill $one $other"], DEADLINE_S)
+        calm = vm.exec(["sh", "-c", run], DEADLINE_S)
+        vm.bye()
+    assert "FAIL" not in busy.stdout
+    # The runs in which the other tasks took part were repeated, or none was undisturbed.
+    assert f"run again, because other tasks disturbed them: {COUNTS_EVERY_TASK}\n" in busy.stdout
+    assert "1 passed" in calm.stdout and "run again" not in calm.stdout
