@@ -132,7 +132,8 @@ TEST(Json, HasDocumentedKeys) {
 
 TEST(Ktap, MessagesCannotEndLines) {
   EXPECT_EQ(ToKtap(ReportOf(Result::kSkip, "x\rok 1 A.B")),
-            "KTAP version 1\n1..1\nok 1 Suite.Name # SKIP x?ok 1 A.B\n# NOT_JUDGED: \n");
+            "KTAP version 1\n1..1\nok 1 Suite.Name # SKIP x?ok 1 A.B\n# all: NOT JUDGED: \n"
+            "# NOT_JUDGED: \n");
   EXPECT_THAT(ToKtap(ReportOf(Result::kFail, "x\rok 1 A.B\ny")),
               HasSubstr("\n# x?ok 1 A.B\n# y\n"));
 }
@@ -146,9 +147,10 @@ TEST(Summary, ProblemCannotImitateVerdict) {
 
 TEST(Ktap, EachResultHasItsOwnLine) {
   EXPECT_EQ(ToKtap(ReportOf(Result::kPass, "")),
-            "KTAP version 1\n1..1\nok 1 Suite.Name\n# NOT_JUDGED: \n");
+            "KTAP version 1\n1..1\nok 1 Suite.Name\n# all: NOT JUDGED: \n# NOT_JUDGED: \n");
   EXPECT_EQ(ToKtap(ReportOf(Result::kSkip, "needs bpf")),
-            "KTAP version 1\n1..1\nok 1 Suite.Name # SKIP needs bpf\n# NOT_JUDGED: \n");
+            "KTAP version 1\n1..1\nok 1 Suite.Name # SKIP needs bpf\n# all: NOT JUDGED: \n"
+            "# NOT_JUDGED: \n");
   EXPECT_THAT(ToKtap(ReportOf(Result::kFail, "line 1\nline 2")),
               AllOf(HasSubstr("KTAP version 1\n1..1\n# line 1\n# line 2\n# rule CNT-002 (MUST): "),
                     HasSubstr("\nnot ok 1 Suite.Name\n")));

@@ -134,10 +134,10 @@ TEST(Layers, SuiteAloneIsNamedAndOtherLayersAreNotRun) {
   EXPECT_EQ(ResultOf(report, "AAA-003"), RuleResult::kNotRun);
   EXPECT_EQ(ResultOf(report, "CNT-003"), RuleResult::kReview);
   const std::string summary = Summary(report);
-  EXPECT_EQ(
-      LastLine(summary),
-      "CONFORMANT: 2 MUST rules passed, judged by the suite alone; not run: KUnit: 1 MUST rule, "
-      "vm: 1 MUST rule; not testable by a program: 1 MUST rule");
+  EXPECT_EQ(LastLine(summary),
+            "driver: CONFORMANT: 2 MUST rules passed, judged by the suite alone; not run: KUnit: 1 "
+            "MUST rule, "
+            "vm: 1 MUST rule; not testable by a program: 1 MUST rule");
   EXPECT_THAT(summary, HasSubstr("  rules 6: 3 not run, 2 passed, 1 review\n"
                                  "  rules judged: 2 by the suite\n"
                                  "  not run: KUnit: 1 rule, vm: 1 rule, fuzz: 1 rule\n"
@@ -149,7 +149,8 @@ TEST(Layers, SuiteAloneIsNamedAndOtherLayersAreNotRun) {
 TEST(Layers, JoinedVerdictCountsTheRulesOfEachLayer) {
   const Report report = JudgeIt({Kunit(), Layer("watch", {{"AAA-003", Result::kPass}})});
   EXPECT_EQ(LastLine(Summary(report)),
-            "CONFORMANT: 3 MUST rules passed (judged: 2 by the suite, 2 by KUnit, 1 by watch); not "
+            "driver: CONFORMANT: 3 MUST rules passed (judged: 2 by the suite, 2 by KUnit, 1 by "
+            "watch); not "
             "run: vm: 1 MUST rule; not testable by a program: 1 MUST rule");
   const auto json = nlohmann::json::parse(ToJson(report));
   EXPECT_EQ(json["scope"], "the suite, KUnit and watch");
@@ -174,7 +175,8 @@ TEST(Layers, WatchWithoutKunitJudgesInPart) {
   const Report report = JudgeIt({Layer("watch", {{"AAA-003", Result::kPass}})});
   EXPECT_EQ(ResultOf(report, "AAA-003"), RuleResult::kPartial);
   EXPECT_EQ(LastLine(Summary(report)),
-            "CONFORMANT: 2 MUST rules passed (judged: 2 by the suite, 1 by watch); only in part: 1 "
+            "driver: CONFORMANT: 2 MUST rules passed (judged: 2 by the suite, 1 by watch); only in "
+            "part: 1 "
             "MUST rule; not run: vm: 1 MUST rule; not testable by a program: 1 MUST rule");
 }
 
