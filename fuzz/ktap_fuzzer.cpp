@@ -100,8 +100,8 @@ auto ValueUnlessRefused(Make make) -> std::optional<decltype(make())> {
 
 std::optional<Report> Judged(const Stream& stream) {
   return ValueUnlessRefused([&stream] {
-    Report report =
-        Judge(stream, ToyTarget(), WholeCatalogue(AllRules()), Suite(), Waivers(), kToday);
+    Report report = Judge(stream, ToyTarget(), WholeCatalogue(AllRules()), Suite(), Waivers(),
+                          kToday, {}, Scope::kAll);
     report.repro_command = "pmuconf run --case ";
     return report;
   });
@@ -290,21 +290,37 @@ void CheckJson(const Report& report) {
              "results.json has the result of each case");
 }
 
+// Returns the verdict of a line "perf core: NOT CONFORMANT: reason", or "" for another line.
+std::string VerdictIn(std::string_view line) {
+  for (const std::string_view subject : {"driver: ", "perf core: ", "architecture: ", "all: "}) {
+    if (!line.starts_with(subject)) continue;
+    line.remove_prefix(subject.size());
+    for (const char* const verdict : {"CONFORMANT", "NOT CONFORMANT", "NOT JUDGED", "PARTIAL"}) {
+      if (line.starts_with(verdict + std::string(": "))) return verdict;
+    }
+  }
+  return "";
+}
+
 void CheckSummary(const Report& report) {
   const std::string summary = Summary(report);
   for (const char c : summary)
     PROPERTY(c == '\n' || !IsControl(c), "no text controls the terminal");
   std::string verdict(ToString(report.verdict));
   std::replace(verdict.begin(), verdict.end(), '_', ' ');
-  std::size_t verdict_lines = 0;
   const std::vector<std::string> lines = Lines(summary);
-  for (const std::string& line : lines)
-    for (const char* const label :
-         {"CONFORMANT: ", "NOT CONFORMANT: ", "NOT JUDGED: ", "PARTIAL: "})
-      verdict_lines += line.starts_with(label) ? 1 : 0;
-  PROPERTY(!lines.empty() && lines.back().starts_with(verdict + ": "),
-           "the output ends with the verdict");
-  PROPERTY(verdict_lines == 1, "there is one verdict");
+  std::vector<std::string> verdicts;
+  for (const std::string& line : lines) {
+    const std::string found = VerdictIn(line);
+    if (!found.empty()) verdicts.push_back(found);
+  }
+  const auto n = static_cast<std::ptrdiff_t>(verdicts.size());
+  PROPERTY(n > 0 && std::all_of(lines.end() - n, lines.end(),
+                                [](const auto& line) { return !VerdictIn(line).empty(); }),
+           "the output ends with the verdicts, and has no other ones");
+  PROPERTY(verdicts.size() - report.verdicts.size() <= 1, "each subject has one verdict");
+  PROPERTY(std::find(verdicts.begin(), verdicts.end(), verdict) != verdicts.end(),
+           "one of them decides");
 }
 
 void CheckOne(std::string_view text) {
