@@ -186,6 +186,7 @@ TEST(Layers, FailureNamesItsLayerInEveryReport) {
   EXPECT_EQ(report.reason, "failed: AAA-003 (KUnit)");
   EXPECT_THAT(Summary(report), HasSubstr("FAIL  kunit suite.tests_AAA-003\n"));
   EXPECT_THAT(ToKtap(report), HasSubstr("not ok 3 kunit:suite.tests_AAA-003\n"
+                                        "# driver: NOT CONFORMANT: failed: AAA-003 (KUnit)\n"
                                         "# NOT_CONFORMANT: failed: AAA-003 (KUnit)\n"));
   EXPECT_THAT(ToKtap(report), HasSubstr("KTAP version 1\n1..3\n"));
   EXPECT_THAT(ToJunit(report),
