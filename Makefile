@@ -57,7 +57,7 @@ soak: deps guest-suite ## repeat the suite in random order, on 1, 2 and 4 CPUs a
 activate: deps guest-suite ## make the draft RULE active: RUNS= runs of its cases on two kernels; FAULT= a patch or FILE_test.py::TEST that fails it
 	@$(PYTHON) -m ci.activate '$(RULE)' --failed-by '$(FAULT)' --target '$(TARGET)' $(if $(RUNS),--runs '$(RUNS)')
 
-matrix: deps guest-suite ## run all jobs of ci/matrix.toml (kernel, architecture, accelerator, target, profile), or JOBS='globs'; an hour
+matrix: deps guest-suite ## run all jobs of ci/matrix.toml (kernel, architecture, accelerator, target, profile), or JOBS='globs'; 90 minutes
 	@$(PYTHON) -m ci.matrix $(if $(SELECTED_JOBS),--jobs '$(SELECTED_JOBS)')
 
 nightly: deps guest-suite ## run all tests; continues an interrupted run; SHARD=k/n runs a shard, N= rounds of the soak

@@ -15,7 +15,7 @@ from ci import matrix, matrix_file, timed_commands
 from vm.errors import STATUS_NO_PACKAGE
 
 CORES = 2
-LIMIT_MIN = 75
+LIMIT_MIN = 90
 EXCLUSIONS = '[[exclusion]]\nreason = "a test"\n'
 ENTRY = '[[jobs]]\nkernels = ["6.12"]\ntargets = ["software"]\nminutes = 1\n'
 GOOD = {"passed": 7, "failed": 0, "skipped": 1, "waived": 0, "broken": 0, "lost": 0, "cases": 8}
@@ -43,7 +43,7 @@ def test_every_target_and_every_kernel_has_a_job() -> None:
     assert {place.kernel for place in jobs} == judged
 
 
-def test_all_jobs_take_at_most_75_minutes_on_two_cores() -> None:
+def test_all_jobs_take_at_most_90_minutes_on_two_cores() -> None:
     assert sum(job.minutes for job in matrix_file.read().jobs) / CORES <= LIMIT_MIN
 
 
@@ -56,7 +56,7 @@ def test_entry_defines_a_job(tmp_path: Path) -> None:
     assert two.name == "6.12/arm64/tcg/software/software-1.0"
     assert two.repro_command().endswith(" TARGET=software ARCH=arm64 PROFILE=software-1.0")
     words = " ".join(two.command(tmp_path))
-    assert "--arch arm64 --target software --profile software-1.0 --out" in words
+    assert "--arch arm64 --target software --profile software-1.0 --verdict all --out" in words
 
 
 def test_make_check_runs_each_driver_type_and_the_reference_on_every_stock_kernel() -> None:
