@@ -105,7 +105,7 @@ void CheckEventsExist() {
   if (target().kind() != "tracepoint" || std::ranges::none_of(target().claims(), is_call)) return;
   // Without tracepoints there is no such PMU, which is another reason.
   if (!KernelHas(Feature::kTracepoints)) return;
-  if (const auto lacking = WhyLacking(Feature::kSyscallEvents)) throw *lacking;
+  if (const auto lacking = WhyLacking(Feature::kSyscallEvents)) throw Skipped{*lacking};
 }
 
 void CheckApplies(const CaseMeta& meta) {
@@ -141,7 +141,7 @@ void CheckApplies(const CaseMeta& meta) {
   const auto own = std::ranges::find_if(AllCases(), same);
   if (own == AllCases().end()) return;
   for (const Feature feature : UsesOf(own->Id())) {
-    if (const auto lacking = WhyLacking(feature)) throw *lacking;
+    if (const auto lacking = WhyLacking(feature)) throw Skipped{*lacking};
   }
 }
 
