@@ -14,6 +14,9 @@
 namespace pmuconf {
 namespace {
 
+// The time for which an undisturbed case waits for a CPU, as a fraction of the time that it runs.
+constexpr double kMostWaited = 0.1;
+
 std::string Number(double value) {
   std::string text = std::to_string(value);
   text.erase(text.find_last_not_of('0') + 1);
@@ -99,7 +102,7 @@ std::string Executor::Disturbance(const CaseInfo& info, const CaseResult& result
       !failed || result.cpu_wide.empty() ? "" : watch_->Others(result.pid, result.cpu_wide);
   if (!others.empty()) return "other tasks ran on the CPU of its events: " + others;
   const bool of_time = timed_out || !info.meta.timing.empty();
-  if (!of_time || process.waited_s <= process.ran_s / 2) return "";
+  if (!of_time || process.waited_s <= process.ran_s * kMostWaited) return "";
   return "other tasks took its time: it ran for " + Number(process.ran_s) + " s and waited for " +
          Number(process.waited_s) + " s";
 }
