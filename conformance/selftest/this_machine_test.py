@@ -18,11 +18,13 @@ DEADLINE_S = 550
 EXPLAINED = {"PASS", "SKIP", "WAIVED"}
 """Results without anything against the driver, the kernel or the suite, or that a waiver explains."""
 OPEN = {
+    # These fail in some virtual machines. Whether the hypervisor or the kernel is the cause is not known yet.
     "Sampling.IdleIsSampledUnlessExcluded",
     "Sampling.SoftwareClocksKeepToTheirShortestPeriod",
+    # The interrupt of a read on another CPU may come after one of two tracepoint events has counted, before the other.
+    "Group.RemoteGroupReadingIsOneSnapshot",
 }
-"""Cases of the kernel's clocks that fail in some virtual machines. Whether the hypervisor or the kernel is the cause is
-not known yet."""
+"""Cases whose failures are not decided yet."""
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: the cases open events of every CPU")
