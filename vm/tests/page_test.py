@@ -14,9 +14,9 @@ from vm.cli import main
 
 RESULTS: dict[str, Any] = {
     **{"verdict": "CONFORMANT", "reason": "", "target": "t", "kernel": "6.12", "arch": "x86_64"},
-    **{"release": "6.12.9", "profile": ""},
+    **{"release": "6.12.9", "profile": "", "verdict_of": "target"},
     **{key: {} for key in ("totals", "skip_reasons")},
-    **{key: [] for key in ("cases", "rules", "drafts", "problems")},
+    **{key: [] for key in ("verdicts", "cases", "rules", "drafts", "problems")},
 }
 
 
