@@ -3,8 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from vm import tree
 
 TESTS = pathlib.Path(__file__).resolve().parents[1] / "tests"
 
@@ -43,3 +49,28 @@ def target_text(name: str, head: str = "", vm: str = "") -> str:
         f'[target]\nname = "{name}"\nmatch = "software"\nkind = "software"\n{head}'
         '[[event]]\nname = "context-switches"\naccuracy = "exact"\n'
     ) + (f"[vm]\n{vm}" if vm else "")
+
+
+class FakeBuilds:
+    """Stands for builds of kernels: each `make` writes an image of `release`, and is noted in `made`."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, folder: pathlib.Path, release: str) -> None:
+        self.made: list[tuple[str, ...]] = []
+        self.options: list[str] = []
+
+        def make(opened: tree.Tree, *targets: str) -> None:
+            self.made.append(targets)
+            opened.image.parent.mkdir(parents=True, exist_ok=True)
+            boot_image(opened.image, release)
+
+        @contextlib.contextmanager
+        def opened(
+            _series: str, options: str, built: pathlib.Path, log: pathlib.Path
+        ) -> Iterator[tree.Tree]:
+            self.options.append(options)
+            yield tree.Tree(built, log)
+
+        patch.setattr(tree, "opened", opened)
+        patch.setattr(tree, "cache", lambda: folder)
+        patch.setattr(tree.Tree, "configure", lambda *_: None)
+        patch.setattr(tree.Tree, "make", make)

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import pathlib
 import re
-from collections.abc import Iterator
 
 import pytest
 
 from vm import kernel, stock, store, tree
 from vm.errors import PmuvmError
-from vm.testing.stubs import boot_image
+from vm.testing.stubs import FakeBuilds
 
 
 def test_kind_of_kernels_has_its_recipe() -> None:
@@ -35,29 +33,17 @@ def test_kind_can_extend_another_kind() -> None:
 def test_kernel_is_rebuilt_after_a_change_of_make_arguments(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[tuple[str, ...]] = []
-
-    def make(opened: tree.Tree, *targets: str) -> None:
-        made.append(targets)
-        image = opened.image
-        image.parent.mkdir(parents=True, exist_ok=True)
-        boot_image(image, "6.12.9-kcov")
-
-    @contextlib.contextmanager
-    def opened(_s: str, _o: str, folder: pathlib.Path, log: pathlib.Path) -> Iterator[tree.Tree]:
-        yield tree.Tree(folder, log)
-
-    monkeypatch.setattr(tree, "opened", opened)
-    monkeypatch.setattr(tree, "cache", lambda: tmp_path)
-    monkeypatch.setattr(tree.Tree, "configure", lambda *_: None)
-    monkeypatch.setattr(tree.Tree, "make", make)
+    builds = FakeBuilds(monkeypatch, tmp_path, "6.12.9-kcov")
     how = kernel.recipe("kcov")
     for words in (how.make, how.make, ("KCOV_INSTRUMENT=y",)):
         monkeypatch.setattr(
             kernel, "recipe", lambda _, words=words: dataclasses.replace(how, make=words)
         )
         kernel.find("6.12-kcov")
-    assert made == [(*how.make, "bzImage", "modules"), ("KCOV_INSTRUMENT=y", "bzImage", "modules")]
+    assert builds.made == [
+        (*how.make, "bzImage", "modules"),
+        ("KCOV_INSTRUMENT=y", "bzImage", "modules"),
+    ]
 
 
 def test_unknown_kind_is_a_one_line_error() -> None:

@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import pathlib
 import shutil
 import subprocess
-from collections.abc import Iterator
 
 import pytest
 
 from vm import cli, kernel, packages, source, stock, tree
 from vm import arch as arches
 from vm.errors import STATUS_NO_PACKAGE, NoPackage, PmuvmError
-from vm.testing.stubs import boot_image, write_script
+from vm.testing.stubs import FakeBuilds, boot_image, write_script
 
 RELEASE = "6.12.9+deb12-cloud-amd64"
 
@@ -317,31 +315,14 @@ def test_missing_apt_is_reported(apt_log: pathlib.Path, monkeypatch: pytest.Monk
 def test_debug_kernel_is_built_once_with_its_requirements(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[tuple[str, ...]] = []
-
-    def make(opened: tree.Tree, *targets: str) -> None:
-        made.append(targets)
-        image = opened.image
-        image.parent.mkdir(parents=True, exist_ok=True)
-        boot_image(image, "6.12.9-debug")
-
-    @contextlib.contextmanager
-    def opened(
-        _series: str, options: str, folder: pathlib.Path, log: pathlib.Path
-    ) -> Iterator[tree.Tree]:
-        assert "CONFIG_KASAN=y" in options
-        yield tree.Tree(folder, log)
-
-    monkeypatch.setattr(tree, "opened", opened)
-    monkeypatch.setattr(tree, "cache", lambda: tmp_path)
-    monkeypatch.setattr(tree.Tree, "configure", lambda *_: None)
-    monkeypatch.setattr(tree.Tree, "make", make)
+    builds = FakeBuilds(monkeypatch, tmp_path, "6.12.9-debug")
     for _ in range(2):
         found = kernel.find("6.12-debug")
         assert (found.release, found.build) == ("6.12.9-debug", tmp_path)
         assert found.needs.debug and found.needs.slowness > 1 and found.needs.memory_mb > 512
         assert found.lock == tree.lock(tmp_path)
-    assert made == [("bzImage", "modules")]
+    assert builds.made == [("bzImage", "modules")]
+    assert all("CONFIG_KASAN=y" in options for options in builds.options)
 
 
 def test_an_unknown_kernel_names_the_known_ones(cache: pathlib.Path) -> None:
