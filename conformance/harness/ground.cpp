@@ -11,8 +11,9 @@
 #include <cstdlib>
 #include <optional>
 #include <set>
-#include <string_view>
+#include <string>
 
+#include "perf/descriptors.h"
 #include "perf/event.h"
 #include "perf/permission.h"
 #include "system/broken.h"
@@ -31,17 +32,6 @@ constexpr std::uint64_t kNsPerMs = 1'000'000;
 bool WatchdogIsOn() { return ReadFile("/proc/sys/kernel/nmi_watchdog").value_or("0") == "1"; }
 
 std::string Milliseconds(std::uint64_t ns) { return std::to_string(ns / kNsPerMs); }
-
-bool HoldsEvent(const std::string& descriptors) {
-  for (const std::string& name : ListFolder(descriptors)) {
-    char link[64];
-    const ssize_t n = readlink((descriptors + "/" + name).c_str(), link, sizeof(link));
-    if (n > 0 && std::string_view(link, static_cast<std::size_t>(n)) == "anon_inode:[perf_event]") {
-      return true;
-    }
-  }
-  return false;
-}
 
 // Measures how long a group of `spec` with as many events as `spec` has counters is counted on a
 // CPU. Returns nullopt if the group does not open.
@@ -112,7 +102,7 @@ std::vector<std::string> ProcessesWithEvents(const std::string& proc) {
   for (const std::string& pid : ListFolder(proc)) {
     if (pid.find_first_not_of("0123456789") != std::string::npos || pid == self) continue;
     const std::string folder = proc + "/" + pid;
-    if (!HoldsEvent(folder + "/fd")) continue;
+    if (EventDescriptors(folder + "/fd") == 0) continue;
     found.push_back(ReadFile(folder + "/comm").value_or("?") + " (pid " + pid + ")");
   }
   return found;

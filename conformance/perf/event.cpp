@@ -8,13 +8,12 @@
 
 #include <array>
 #include <cerrno>
-#include <filesystem>
 #include <sstream>
 #include <string>
-#include <system_error>
 
 #include "arch/arch.h"
 #include "perf/cpu_wide.h"
+#include "perf/descriptors.h"
 #include "perf/matchers.h"
 #include "system/broken.h"
 #include "system/context.h"
@@ -40,12 +39,7 @@ void SkipIfTooShort(std::uint64_t period) {
 // Skips a case that needs more breakpoints than the processor has. If the case has fewer, others
 // leak.
 void SkipIfAllAreUsed() {
-  std::size_t used = 0;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
-    std::error_code ended;
-    used += std::filesystem::read_symlink(entry.path(), ended) == "anon_inode:[perf_event]" ? 1 : 0;
-  }
+  const std::size_t used = EventDescriptors("/proc/self/fd");
   if (used < processor::kFewestBreakpoints) return;
   SkipUnclaimed("needs more than the " + std::to_string(used) +
                 " breakpoints that it uses already");

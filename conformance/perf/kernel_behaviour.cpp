@@ -20,6 +20,7 @@
 #include "perf/ring.h"
 #include "system/broken.h"
 #include "system/cpu.h"
+#include "system/smaps.h"
 #include "system/sysctl.h"
 #include "system/sysfs.h"
 
@@ -195,29 +196,16 @@ bool FindGroupThrottle() {
   throw Broken("a timer in a group is not throttled");
 }
 
-// The flags of the mapping at `address` in /proc/self/smaps ("rd wr sh mr mw me ms pf io de").
-std::string MappingFlags(std::uintptr_t address) {
-  const auto text = ReadFile("/proc/self/smaps");
-  std::istringstream lines(text.value_or(""));
-  std::ostringstream head;
-  head << std::hex << address << "-";
-  bool here = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(head.str())) here = true;
-    if (here && line.starts_with("VmFlags:")) return line.substr(8) + " ";
-  }
-  return "";
-}
-
 std::optional<bool> FindPagesAtOnce() {
   const Opened event = OpenOrBreak(Dummy([](perf_event_attr& attr) { attr.sample_period = 1; }), 0);
   const std::size_t size = 2 * PageSize();
   void* const base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, event.fd.get(), 0);
   if (base == MAP_FAILED) throw BrokenErrno("mmap", errno);
-  const std::string flags = MappingFlags(reinterpret_cast<std::uintptr_t>(base));
+  // "rd wr sh mr mw me ms pf io de"
+  const auto flags = SmapsValue(reinterpret_cast<std::uintptr_t>(base), "VmFlags:");
   munmap(base, size);
-  if (flags.empty()) return std::nullopt;
-  return flags.find(" pf ") != std::string::npos;
+  if (!flags) return std::nullopt;
+  return (*flags + " ").find(" pf ") != std::string::npos;
 }
 
 bool FindFdinfo() {

@@ -69,13 +69,19 @@ void Watch(const std::string& kind, const std::string& name, EventSpec* spec) {
   }
 }
 
-// Stores once to a variable that `n` breakpoints watch, and returns how often they counted.
-// Some hypervisors hide the debug registers of the processor: they accept writes, and no exception
-// ever comes. QEMU's emulator reports only one of several breakpoints at an address.
-std::uint64_t CountStores(std::size_t n) {
+// A breakpoint on the first variable.
+EventSpec StoresToVariable() {
   EventSpec spec;
   spec.type = PERF_TYPE_BREAKPOINT;
   Watch("breakpoint", "", &spec);
+  return spec;
+}
+
+// Stores once to a variable that `n` breakpoints watch, and returns how often they counted.
+// Some hypervisors hide the debug registers of the processor: they accept writes, and no exception
+// ever comes. QEMU's emulator reports only one of several breakpoints at an address.
+std::uint64_t CountOneStore(std::size_t n) {
+  const EventSpec spec = StoresToVariable();
   std::vector<Event> events;
   for (std::size_t i = 0; i < n; ++i) {
     OpenResult opened = TryOpen(spec, {.disabled = false, .exclude_kernel = true});
@@ -92,16 +98,9 @@ std::uint64_t CountStores(std::size_t n) {
 // debug registers, a breakpoint that never counts is a bug.
 bool HasBreakpoints() {
   if (access((std::string(kEventSource) + "/breakpoint").c_str(), F_OK) != 0) return false;
-  static const std::uint64_t watched = 0;
-  EventSpec spec;
-  spec.type = PERF_TYPE_BREAKPOINT;
-  perf_event_attr attr = MakeAttr(spec, {.exclude_kernel = true});
-  attr.bp_type = HW_BREAKPOINT_W;
-  attr.bp_addr = reinterpret_cast<std::uint64_t>(&watched);
-  attr.bp_len = sizeof(watched);
-  const OpenResult opened = TryOpen(attr);
-  if (opened.error == ENODEV) return false;
-  return !opened.ok() || !IsVirtual() || processor::EmulatesDebugRegisters() || CountStores(1) == 1;
+  const int error = TryOpen(StoresToVariable(), {.exclude_kernel = true}).error;
+  if (error == ENODEV) return false;
+  return error != 0 || !IsVirtual() || processor::EmulatesDebugRegisters() || CountOneStore(1) == 1;
 }
 
 // Makes the worker of this process cause `n` events.
@@ -122,7 +121,7 @@ bool Target::Has(Cap cap) const {
   if (!Claims(cap)) return false;
   switch (cap) {
     case Cap::kStimulus:
-      return kind_ != "breakpoint" || CountStores(2) == 2;
+      return kind_ != "breakpoint" || CountOneStore(2) == 2;
     case Cap::kBpf:
       return KernelHas(Feature::kBpfCall) && KernelHas(Feature::kBpfEvents);
     case Cap::kCompat:

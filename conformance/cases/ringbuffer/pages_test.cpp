@@ -14,6 +14,7 @@
 #include "perf/kernel_behaviour.h"
 #include "perf/ring.h"
 #include "rules/RB.h"
+#include "system/smaps.h"
 
 namespace pmuconf {
 namespace {
@@ -128,18 +129,11 @@ CONFORMANCE_CASE(RingBuffer, FirstReadOfAPageCausesKnownFaults, .rules = {rule::
   }
 }
 
-// The value of Rss in /proc/self/smaps of the mapping that begins at `address`, in kB.
+// The resident part of the mapping that begins at `address`, in kB.
 std::size_t ResidentKb(std::uintptr_t address) {
-  const auto text = ReadFile("/proc/self/smaps");
-  std::istringstream lines(text.value_or(""));
-  std::ostringstream head;
-  head << std::hex << address << "-";
-  bool here = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(head.str())) here = true;
-    if (here && line.starts_with("Rss:")) return std::stoul(line.substr(4));
-  }
-  throw Broken("/proc/self/smaps has no line '" + head.str() + "' with Rss");
+  const auto resident = SmapsValue(address, "Rss:");
+  if (!resident) throw Broken("/proc/self/smaps has no Rss of the mapping");
+  return std::stoul(*resident);
 }
 
 CONFORMANCE_CASE(RingBuffer, PagesAreNotResident, .rules = {rule::RB_031},
