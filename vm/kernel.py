@@ -53,6 +53,11 @@ class Recipe:
     """Words for the make that builds it."""
     needs: Needs
 
+    @property
+    def modules(self) -> bool:
+        """Whether the kernel can load modules."""
+        return "# CONFIG_MODULES is not set" not in self.options.splitlines()
+
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
@@ -234,14 +239,15 @@ def _built(name: str, how: Recipe, arch: Arch) -> Kernel:
             if overlay:
                 tree.update_sources(opened.path / tree.OVERLAY, overlay)
             opened.configure(how.options)
-            opened.make(*how.make, "bzImage", "modules")
+            opened.make(*how.make, "bzImage", *(["modules"] if how.modules else []))
             image.parent.mkdir(exist_ok=True)
             temporary = image.with_suffix(".new")
             shutil.copyfile(opened.image, temporary)
             temporary.rename(image)
             stamp.write_text(made_of, encoding="ascii")
         release = image_release(image, arch)
-        return Kernel(name, release, arch, image, opened.path, how.needs, tree.lock(opened.path))
+        build = opened.path if how.modules else None
+        return Kernel(name, release, arch, image, build, how.needs, tree.lock(opened.path))
 
 
 def _fetched_needs(name: str) -> Needs:
