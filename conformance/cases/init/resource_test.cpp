@@ -71,7 +71,7 @@ CONFORMANCE_CASE(Init, RefusedOpenLeavesOverflowsAlone, .rules = {rule::INI_023,
 }
 
 CONFORMANCE_CASE(Init, OpenOnFullPmuSucceeds, .rules = {rule::INI_021, rule::INI_023},
-                 .needs = {Cap::kStimulus, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kGroups, Cap::kCounters}) {
   const std::vector<EventSpec> specs = FullSet();
   Group first(specs);
   first.Enable();

@@ -101,16 +101,18 @@ CONFORMANCE_CASE(ReadFormat, GroupReadingHasItsMembersInOrder,
                  .rules = {rule::RDF_002, rule::RDF_003, rule::RDF_004},
                  .needs = {Cap::kStimulus, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
-  Group group(specs);
-  group.Enable();
-  const std::vector<std::uint64_t> want = PulseEach(specs, 5'000);
-  const GroupReading reading = group.Read();
-  ASSERT_EQ(reading.entries.size(), specs.size()) << rule::RDF_004.text;
-  EXPECT_GT(reading.time_enabled, 0u) << rule::RDF_002.text;
-  EXPECT_GT(reading.time_running, 0u) << rule::RDF_002.text;
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    EXPECT_EQ(reading.entries[i].id, group[i].Id()) << rule::RDF_003.text;
-    EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::RDF_004.text;
+  {
+    Group group(specs);
+    group.Enable();
+    const std::vector<std::uint64_t> want = PulseEach(specs, 5'000);
+    const GroupReading reading = group.Read();
+    ASSERT_EQ(reading.entries.size(), specs.size()) << rule::RDF_004.text;
+    EXPECT_GT(reading.time_enabled, 0u) << rule::RDF_002.text;
+    EXPECT_GT(reading.time_running, 0u) << rule::RDF_002.text;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      EXPECT_EQ(reading.entries[i].id, group[i].Id()) << rule::RDF_003.text;
+      EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::RDF_004.text;
+    }
   }
 
   Series cost = {"read(2)", {}};
