@@ -4,15 +4,16 @@
 
 #include <bpf/bpf_helpers.h>
 
-/* The record of every sys_enter tracepoint. */
+/* The record of every sys_enter tracepoint. The kernel does not set the padding. */
 struct sys_enter {
 	__u64 common;
-	__s64 number;
+	__s32 number;
+	__s32 padding;
 	__u64 args[6];
 };
 
 __u64 runs = 0;
-__s64 number = 0;
+__s32 number = 0;
 __u64 argument = 0;
 __u64 order = 0; /* one digit per program that ran, the newest last */
 
