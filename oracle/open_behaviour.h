@@ -22,6 +22,7 @@ struct OpenBehaviour {
   // cpu-clock and task-clock are PMUs of their own, and PERF_TYPE_SOFTWARE is looked up like other
   // types. PMUs may have a scope. No supported kernel has only one of these.
   bool clock_pmus = true;
+  bool cgroup_events = true;  // CONFIG_CGROUP_PERF
 
   bool operator==(const OpenBehaviour&) const = default;
 };

@@ -21,6 +21,9 @@ inline constexpr OpenWhere kSharedContexts = [](const OpenBehaviour& b) {
   return b.shared_contexts;
 };
 inline constexpr OpenWhere kOwnContexts = [](const OpenBehaviour& b) { return !b.shared_contexts; };
+inline constexpr OpenWhere kNoCgroupEvents = [](const OpenBehaviour& b) {
+  return !b.cgroup_events;
+};
 
 struct OpenFacts {
   const OpenCall& call;

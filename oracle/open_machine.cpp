@@ -16,6 +16,7 @@
 #include "oracle/open_driver.h"
 #include "perf/kernel_behaviour.h"
 #include "system/context.h"
+#include "system/kernel_feature.h"
 #include "system/sysctl.h"
 #include "system/sysfs.h"
 #include "system/tracefs.h"
@@ -60,7 +61,8 @@ OpenBehaviour LocalBehaviour() {
           .protects_call_chains = UnprivilegedCallChainErrno() == EACCES,
           .protects_text_poke = UnprivilegedTextPokeErrno() == EACCES,
           .shared_contexts = HasSharedContexts(),
-          .clock_pmus = HasClockPmus()};
+          .clock_pmus = HasClockPmus(),
+          .cgroup_events = KernelHas(Feature::kPerfCgroups)};
 }
 
 }  // namespace

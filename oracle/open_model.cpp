@@ -233,6 +233,8 @@ constexpr OpenCheck kChecks[] = {
     {"ERR-031", "aux_start_paused not supported", kAll, 0,
      [](const F& f) { return (f.reserved_3 & kOpenAuxStartPaused) != 0; }, false,
      "aux_start_paused"},
+    {"ERR-016", "cgroup event in a kernel without them", kNoCgroupEvents, EINVAL,
+     [](const F& f) { return f.Cgroup(); }},
     {"ERR-016", "descriptor is not a cgroup", kAll, EBADF,
      [](const F& f) { return f.Cgroup() && f.call.who != OpenWho::kCgroup; }},
     {"ERR-017", "leader outside the cgroup", kAll, EINVAL,

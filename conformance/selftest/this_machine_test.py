@@ -21,8 +21,6 @@ OPEN = {
     # These fail in some virtual machines. Whether the hypervisor or the kernel is the cause is not known yet.
     "Sampling.IdleIsSampledUnlessExcluded",
     "Sampling.SoftwareClocksKeepToTheirShortestPeriod",
-    # The interrupt of a read on another CPU may come after one of two tracepoint events has counted, before the other.
-    "Group.RemoteGroupReadingIsOneSnapshot",
 }
 """Cases whose failures are not decided yet."""
 

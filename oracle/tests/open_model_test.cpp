@@ -13,6 +13,7 @@ namespace pmuconf {
 namespace {
 
 constexpr OpenBehaviour kKernels[] = {kLikeLinux61, kLikeLinux612, kLikeLinux72};
+constexpr OpenBehaviour kWithoutCgroupEvents = {.cgroup_events = false};
 
 OpenSystem System(const OpenBehaviour& kernel) {
   OpenSystem system;
@@ -113,6 +114,7 @@ TEST(OpenModel, SingleViolationReachesEachCheck) {
       }
     }
   }
+  found.insert(PredictionOf(OpenModel(System(kWithoutCgroupEvents), Plain()), {"cgroup"}).check);
   for (const OpenCheck& check : OpenChecks()) {
     if (!elsewhere.contains(check.rule)) {
       EXPECT_TRUE(found.contains(&check)) << check.rule << " " << check.name;
@@ -242,6 +244,15 @@ TEST(OpenModel, OrderOfChecksDependsOnKernel) {
   const std::vector<std::string_view> both = {"extended registers", "exclude_user"};
   EXPECT_EQ(PredictionOf(OpenModel(System(kKernels[0]), pmu), both).error, EINVAL);
   EXPECT_EQ(PredictionOf(OpenModel(System(kKernels[1]), pmu), both).error, EOPNOTSUPP);
+}
+
+TEST(OpenModel, KernelWithoutCgroupEventsRefusesEach) {
+  const OpenModel with(System(kLikeLinux612), Plain());
+  const OpenModel without(System(kWithoutCgroupEvents), Plain());
+  EXPECT_EQ(PredictionOf(with, {"cgroup"}).error, 0);
+  EXPECT_EQ(PredictionOf(without, {"cgroup"}).error, EINVAL);
+  EXPECT_EQ(PredictionOf(with, {"no cgroup"}).error, EBADF);
+  EXPECT_EQ(PredictionOf(without, {"no cgroup"}).error, EINVAL);
 }
 
 TEST(OpenModel, PrivilegesFollowParanoidLevel) {

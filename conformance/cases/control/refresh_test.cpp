@@ -6,6 +6,7 @@
 
 #include "cases/common.h"
 #include "cases/subject.h"
+#include "harness/uses.h"
 #include "perf/ring.h"
 #include "rules/CTL.h"
 #include "rules/DRV.h"
@@ -119,6 +120,7 @@ void RefreshAgain(int) {
   if (handled < kRefreshes) ioctl(refreshed_fd, PERF_EVENT_IOC_REFRESH, 1);
 }
 
+CASE_USES(Control, RefreshedTimerSamplesOnceForEachRefresh, Feature::kHighResTimers);
 CONFORMANCE_CASE(Control, RefreshedTimerSamplesOnceForEachRefresh, .rules = {rule::CTL_030},
                  .timing = "waits for 1000 timers of 50 us, at most 5 s") {
   const Event event =

@@ -66,7 +66,7 @@ CONFORMANCE_CASE(Group, GroupReadingIsOneSnapshot, .rules = {rule::GRP_007, rule
 
 CONFORMANCE_CASE(Group, RemoteGroupReadingIsOneSnapshot, .rules = {rule::GRP_007},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kCpus2,
-                           Cap::kAnyTask},
+                           Cap::kAnyTask, Cap::kCounters},
                  .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   Group group(std::vector(CounterCount(spec), spec));
