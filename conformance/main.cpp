@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf: list, target, run, probe, watch, explain, new, serve, case, repro, report. Exit status:
+// pmuconf: list, target, run, probe, watch, explain, serve, case, repro, report. Exit status:
 // 0 success, 1 not conformant, 2 no verdict.
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -34,7 +34,6 @@
 #include "report/select.h"
 #include "report/stream.h"
 #include "report/verdict.h"
-#include "scaffold/command.h"
 #include "system/context.h"
 #include "system/sysfs.h"
 #include "target/target_json.h"
@@ -69,7 +68,6 @@ struct Options {
   ExplainOptions explain;
   WatchOptions watch;
   ReproOptions repro;
-  NewOptions scaffold;
 };
 
 // Returns the status of `body`, or prints its error and returns 2.
@@ -432,8 +430,6 @@ int Main(int argc, char** argv) {
 
   auto* const explain = AddExplain(&app, &options.explain);
 
-  auto* const new_files = AddNew(&app, &options.scaffold);
-
   auto* const serve = app.add_subcommand("serve", "run as the agent in a guest");
   add_target(serve)->required();
   serve->add_option("--channel", options.channel, "serial port to the host")->required();
@@ -471,7 +467,6 @@ int Main(int argc, char** argv) {
   if (watch->parsed()) return Watch(options.watch);
   if (repro->parsed()) return ReproOne(options);
   if (explain->parsed()) return Explain(options.explain);
-  if (new_files->parsed()) return New(*new_files, options.scaffold);
   if (one->parsed()) return RunCase(options);
   if (report->parsed()) return ReportStream(options);
   context().pmu = options.pmu;

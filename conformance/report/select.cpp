@@ -34,10 +34,20 @@ bool Fits(const std::string& glob, const std::string& name) {
   return glob.empty() || fnmatch(glob.c_str(), name.c_str(), 0) == 0;
 }
 
+// Returns at most kNamed known names, the most similar to `name` first.
+std::vector<std::string> Nearest(const std::string& name, const std::vector<std::string>& known) {
+  std::vector<std::string> sorted = known;
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const std::string& a, const std::string& b) {
+    return Distance(name, a) < Distance(name, b);
+  });
+  sorted.resize(std::min(kNamed, sorted.size()));
+  return sorted;
+}
+
 [[noreturn]] void Unknown(const char* what, const std::string& name, char separator,
                           const std::vector<std::string>& known) {
   std::string text = std::string("unknown ") + what + " '" + name + "'; nearest:";
-  for (const std::string& near : Nearest(name, known, kNamed)) text += " " + near;
+  for (const std::string& near : Nearest(name, known)) text += " " + near;
   text += "; known:";
   std::set<std::string> families;
   for (const std::string& one : known) families.insert(one.substr(0, one.find(separator) + 1));
@@ -62,16 +72,6 @@ std::set<std::string> ByOldId(const std::string& glob, const std::vector<std::st
 }
 
 }  // namespace
-
-std::vector<std::string> Nearest(const std::string& name, const std::vector<std::string>& known,
-                                 std::size_t n) {
-  std::vector<std::string> sorted = known;
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const std::string& a, const std::string& b) {
-    return Distance(name, a) < Distance(name, b);
-  });
-  sorted.resize(std::min(n, sorted.size()));
-  return sorted;
-}
 
 std::vector<std::string> Select(const Selection& selection, const Profile& profile,
                                 std::span<const KnownCase> suite, std::span<const Rule> catalogue,

@@ -27,10 +27,6 @@ std::vector<std::string> Select(const Selection& selection, const Profile& profi
                                 std::span<const KnownCase> suite, std::span<const Rule> catalogue,
                                 std::span<const RenamedCase> renamed = RenamedCases());
 
-// Returns at most `n` known names, the most similar to `name` first.
-std::vector<std::string> Nearest(const std::string& name, const std::vector<std::string>& known,
-                                 std::size_t n);
-
 }  // namespace pmuconf
 
 #endif  // PMUCONF_REPORT_SELECT_H_
