@@ -148,14 +148,9 @@ int RunCase(Options options) {
   SetTarget(ChosenTarget(&options));
   context().pmu = options.pmu;
   const CaseInfo* info = FindCase(options.case_id);
-  if (info == nullptr) {  // Select() finds an old id, or throws with the nearest known ids
-    const auto ids =
-        Select({.case_glob = options.case_id}, WholeCatalogue(AllRules()), Suite(), AllRules());
-    const bool glob = options.case_id.find_first_of("*?[") != std::string::npos;
-    if (glob || ids.size() != 1) {
-      throw ConfigError("case ID must be one case: '" + options.case_id + "'");
-    }
-    info = FindCase(ids.front());
+  if (info == nullptr) {  // Select() throws with the nearest known ids, if it is no glob
+    Select({.case_glob = options.case_id}, WholeCatalogue(AllRules()), Suite(), AllRules());
+    throw ConfigError("case ID must be one case: '" + options.case_id + "'");
   }
   Restrict(info->meta.over, options.at);  // throws ConfigError if it does not fit
   context().at = options.at;
