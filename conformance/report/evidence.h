@@ -34,7 +34,7 @@ struct Fault {
   std::vector<std::string> cases = {};  // cases that must fail
   std::string target = {};              // may be empty
   std::vector<std::string> kernels = {};
-  std::vector<std::string> observers = {};  // "cases", "kunit"
+  std::vector<std::string> observers = {};  // "suite", "kunit"
 };
 
 // A section of docs/findings.md.

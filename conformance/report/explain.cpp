@@ -77,8 +77,7 @@ std::string FaultLine(const Json& fault) {
   for (const Json& one : fault["seen"]) {
     const std::string observer = Text(one, "observer"), kernel = Text(one, "kernel");
     seen += seen.empty() ? "" : "; ";
-    const bool of_suite = observer == "cases" || observer == "suite";
-    seen.append(of_suite ? "" : observer == "kunit" ? "KUnit " : observer + " ");
+    seen.append(observer == "suite" ? "" : observer == "kunit" ? "KUnit " : observer + " ");
     seen.append(Text(one, "test"));
     if (!kernel.empty()) seen += " on " + kernel;
   }

@@ -82,7 +82,7 @@ Json Caught(const Fault& regression) {
   Json rows = Json::array();
   const std::string test = regression.cases.empty() ? "" : regression.cases.front();
   for (const std::string& kernel : regression.kernels) {
-    rows.push_back(Row(SeenFault{.observer = "cases", .test = test, .kernel = kernel}));
+    rows.push_back(Row(SeenFault{.observer = "suite", .test = test, .kernel = kernel}));
   }
   return rows;
 }
