@@ -26,7 +26,7 @@ struct Reason {
 
 // A bug on purpose, with the claim that tests of `rules` fail because of it.
 struct Fault {
-  std::string kind = {};  // "mutant", "regression", "lie", "false claim", "seeded fault"
+  std::string kind = {};  // "mutant", "regression", "lie", "false claim"
   std::string id = {};
   std::string text = {};
   std::string file = {};                // from the project's root

@@ -100,10 +100,9 @@ void AddFaults(const Json& facts, Page* page) {
   for (const Json& fault : facts["faults"]) {
     const std::string kind = Text(fault, "kind");
     // The longer names would not fit into the column.
-    const std::string label = kind == "seeded fault"  ? "fault"
-                              : kind == "false claim" ? "claim"
-                              : kind == "regression"  ? "real bug"
-                                                      : kind;
+    const std::string label = kind == "false claim"  ? "claim"
+                              : kind == "regression" ? "real bug"
+                                                     : kind;
     page->Fact(label, FaultLine(fault));
   }
 }

@@ -17,7 +17,7 @@ constexpr std::size_t kNamed = 4;
 constexpr const char* kStates[] = {"seen", "claimed", "reason", "none"};
 constexpr const char* kRegression = "regression";
 // In the order of the summary.
-constexpr const char* kKinds[] = {"mutant", kRegression, "lie", "false claim", "seeded fault"};
+constexpr const char* kKinds[] = {"mutant", kRegression, "lie", "false claim"};
 
 std::string_view ToString(RuleStatus status) {
   switch (status) {
