@@ -54,12 +54,6 @@ def select_units(units: Sequence[Unit], asked: str) -> list[Unit]:
     return night.add_builds(list(dict.fromkeys(found)), units)
 
 
-def skip_units(units: Sequence[Unit], skipped: str) -> list[Unit]:
-    """The units that no glob in `skipped` matches. Builds stay."""
-    globs = [each for each in skipped.split(",") if each]
-    return [u for u in units if u.build or not any(fnmatch.fnmatch(u.name, g) for g in globs)]
-
-
 def list_units(units: Sequence[Unit]) -> str:
     """Each unit with its cores and its last duration; without a record, its default duration."""
     rows, total = [], 0.0
@@ -133,9 +127,6 @@ def main() -> int:
         "--stages",
         help="run only these groups, units or globs of units, separated by commas; ? lists all",
     )
-    parser.add_argument(
-        "--skip", default="", help="not these units or globs of units, separated by commas"
-    )
     parser.add_argument("--list", action="store_true", help="list the units with their times")
     parser.add_argument("--readers", metavar="FILE", help="print the units that read a file")
     parser.add_argument(
@@ -177,13 +168,12 @@ def main() -> int:
     except (ValueError, PmuvmError, matrix_file.MatrixError) as error:
         print(f"check: {error}")
         return 2
-    units = skip_units(units, options.skip)
     if options.shard:
         units = night.shard(units, *options.shard)
     title = "make nightly" if options.nightly else "make check"
     nights = Night(options.fresh) if options.nightly else None
     OUT.mkdir(parents=True, exist_ok=True)
-    whole = options.stages is None and options.shard is None and not options.skip
+    whole = options.stages is None and options.shard is None
     try:
         fresh = options.fresh or options.nightly
         status = run(units, fresh, whole, nights, title, options.stop)
