@@ -20,11 +20,10 @@ from ci import judged, matrix_file
 from ci.mutation import parts
 from ci.soak import positive_number
 from ci.timed_commands import Commands
-from ci.units import catalogue, evidence, night, nightly, records, summary, timeline
+from ci.units import catalogue, evidence, night, nightly, records, summary
 from ci.units.display import Display
 from ci.units.inputs import Inputs
 from ci.units.night import Night
-from ci.units.processors import Processors
 from ci.units.readers import Readers
 from ci.units.runner import Runner
 from ci.units.schedule import Machine, Schedule, quickest, urgency
@@ -93,7 +92,6 @@ def run(
     display = Display(len(units), sys.stdout)
     display.begin(f"{title}: {len(units)} units on {machine.cores} cores")
     schedule = Schedule(units, run_unit, expected, machine, quickest if stop else urgency)
-    processors = Processors()
     outcomes: list[Outcome] = []
     try:
         for outcome in schedule.outcomes():
@@ -105,17 +103,14 @@ def run(
     except BaseException:
         commands.end()
         raise
-    finally:
-        spans = [span for span in schedule.spans if span.end_s - span.begin_s > 0.05]
-        timeline.write(OUT / "timeline.html", spans, machine.cores, processors.idle(), title)
     if whole:
         held = evidence.outcome(outcomes, night=nights is not None)
         outcomes.append(held)
         display.ended(held, [])
     never = [unit for unit in units if unit.name not in {each.unit.name for each in outcomes}]
     stopped = stop and any(outcome.failed for outcome in outcomes)
-    display.end(outcomes, never, processors.idle(), OUT / "timeline.html", stopped)
-    summary.write(OUT / "results.json", outcomes, never, processors.idle())
+    display.end(outcomes, never, stopped)
+    summary.write(OUT / "results.json", outcomes, never)
     judged.record_check(outcomes, OUT.parent / judged.NAME)
     return int(bool(never) or any(outcome.failed for outcome in outcomes))
 
