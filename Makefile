@@ -7,8 +7,8 @@ export PYTHONDONTWRITEBYTECODE := 1
 KERNEL ?= 6.12
 TARGET ?= refpmu
 ARCH ?= amd64
-# CELLS is an older name of JOBS. A variable JOBS of the environment selects nothing.
-SELECTED_JOBS := $(if $(filter command,$(firstword $(origin JOBS))),$(JOBS),$(CELLS))
+# A variable JOBS of the environment selects nothing.
+SELECTED_JOBS := $(if $(filter command,$(firstword $(origin JOBS))),$(JOBS))
 DEBUGGED := $(if $(filter-out 0 1,$(DEBUG))$(word 2,$(DEBUG)),$(error DEBUG='$(DEBUG)': 1 for a debug kernel, or nothing))$(if $(filter 1,$(DEBUG)),-debug)
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 

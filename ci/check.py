@@ -20,11 +20,10 @@ from ci import judged, matrix_file
 from ci.mutation import parts
 from ci.soak import positive_number
 from ci.timed_commands import Commands
-from ci.units import catalogue, evidence, night, nightly, records, summary, timeline
+from ci.units import catalogue, evidence, night, nightly, records, summary
 from ci.units.display import Display
 from ci.units.inputs import Inputs
 from ci.units.night import Night
-from ci.units.processors import Processors
 from ci.units.readers import Readers
 from ci.units.runner import Runner
 from ci.units.schedule import Machine, Schedule, quickest, urgency
@@ -52,12 +51,6 @@ def select_units(units: Sequence[Unit], asked: str) -> list[Unit]:
     if not found:
         raise ValueError("--stages has no name; --list prints all units")
     return night.add_builds(list(dict.fromkeys(found)), units)
-
-
-def skip_units(units: Sequence[Unit], skipped: str) -> list[Unit]:
-    """The units that no glob in `skipped` matches. Builds stay."""
-    globs = [each for each in skipped.split(",") if each]
-    return [u for u in units if u.build or not any(fnmatch.fnmatch(u.name, g) for g in globs)]
 
 
 def list_units(units: Sequence[Unit]) -> str:
@@ -99,7 +92,6 @@ def run(
     display = Display(len(units), sys.stdout)
     display.begin(f"{title}: {len(units)} units on {machine.cores} cores")
     schedule = Schedule(units, run_unit, expected, machine, quickest if stop else urgency)
-    processors = Processors()
     outcomes: list[Outcome] = []
     try:
         for outcome in schedule.outcomes():
@@ -111,17 +103,14 @@ def run(
     except BaseException:
         commands.end()
         raise
-    finally:
-        spans = [span for span in schedule.spans if span.end_s - span.begin_s > 0.05]
-        timeline.write(OUT / "timeline.html", spans, machine.cores, processors.idle(), title)
     if whole:
         held = evidence.outcome(outcomes, night=nights is not None)
         outcomes.append(held)
         display.ended(held, [])
     never = [unit for unit in units if unit.name not in {each.unit.name for each in outcomes}]
     stopped = stop and any(outcome.failed for outcome in outcomes)
-    display.end(outcomes, never, processors.idle(), OUT / "timeline.html", stopped)
-    summary.write(OUT / "results.json", outcomes, never, processors.idle())
+    display.end(outcomes, never, stopped)
+    summary.write(OUT / "results.json", outcomes, never)
     judged.record_check(outcomes, OUT.parent / judged.NAME)
     return int(bool(never) or any(outcome.failed for outcome in outcomes))
 
@@ -132,9 +121,6 @@ def main() -> int:
     parser.add_argument(
         "--stages",
         help="run only these groups, units or globs of units, separated by commas; ? lists all",
-    )
-    parser.add_argument(
-        "--skip", default="", help="not these units or globs of units, separated by commas"
     )
     parser.add_argument("--list", action="store_true", help="list the units with their times")
     parser.add_argument("--readers", metavar="FILE", help="print the units that read a file")
@@ -177,13 +163,12 @@ def main() -> int:
     except (ValueError, PmuvmError, matrix_file.MatrixError) as error:
         print(f"check: {error}")
         return 2
-    units = skip_units(units, options.skip)
     if options.shard:
         units = night.shard(units, *options.shard)
     title = "make nightly" if options.nightly else "make check"
     nights = Night(options.fresh) if options.nightly else None
     OUT.mkdir(parents=True, exist_ok=True)
-    whole = options.stages is None and options.shard is None and not options.skip
+    whole = options.stages is None and options.shard is None
     try:
         fresh = options.fresh or options.nightly
         status = run(units, fresh, whole, nights, title, options.stop)

@@ -38,7 +38,6 @@ WORDS = {
     "NOT_APPLICABLE": "",
     "NOT_RUN": "other",
     "REVIEW": "other",
-    "NOT_TESTED_HERE": "other",  # in files of earlier versions
 }
 COLUMNS = 120
 """Length of a line of prose, which lint checks, too."""

@@ -27,7 +27,7 @@ NAME = "judged.json"
 OUT = ROOT / "build" / NAME
 REPORTS = ("report/results.json", "check/*/results.json", "matrix/*/results.json")
 """The reports of runs below build/. `make kunit` may have run on any PMU, so its report is not one of them."""
-UNDECIDED = ("NOT_TESTED", "NOT_RUN", "REVIEW", "NOT_TESTED_HERE")
+UNDECIDED = ("NOT_TESTED", "NOT_RUN", "REVIEW")
 """Results of a rule that a run did not judge."""
 BAD = ("FAIL", "TIMEOUT", "CRASH", "UNEXPECTED_PASS")
 GOOD = ("PASS", "SKIP")

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Generates builtin.cpp: targets, profiles, waivers, renamed cases and the reasons of untested rules.
+# Generates builtin.cpp: targets, profiles, waivers and the reasons of untested rules.
 file(GLOB_RECURSE builtin_files CONFIGURE_DEPENDS
   "${CMAKE_SOURCE_DIR}/conformance/targets/*.toml"
   "${CMAKE_SOURCE_DIR}/conformance/profiles/*.toml"
   "${CMAKE_SOURCE_DIR}/conformance/waivers/*.toml"
-  "${CMAKE_SOURCE_DIR}/conformance/renamed.toml"
   "${CMAKE_SOURCE_DIR}/conformance/untested.toml")
 set(builtin_source "${CMAKE_CURRENT_BINARY_DIR}/generated/builtin.cpp")
 add_custom_command(
@@ -16,7 +15,6 @@ add_custom_command(
     "${CMAKE_SOURCE_DIR}/conformance/rules/builtin.py"
     "${CMAKE_SOURCE_DIR}/conformance/rules/evidence.py"
     "${CMAKE_SOURCE_DIR}/conformance/rules/generate.py"
-    "${CMAKE_SOURCE_DIR}/conformance/rules/renamed.py"
   WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
   COMMENT "Packing targets, profiles and waivers"
   VERBATIM)

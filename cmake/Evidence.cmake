@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Generates evidence.json next to `pmuconf`: the tests outside the suite with the rules that they verify, the mutants and
-# other seeded bugs, the regressions that were caught, and the findings, for `pmuconf explain`.
+# Generates evidence.json next to `pmuconf`: the tests outside the suite with the rules that they verify, the mutants, lies
+# and false claims, the regressions that were caught, and the findings, for `pmuconf explain`.
 file(GLOB_RECURSE evidence_sources CONFIGURE_DEPENDS
   "${CMAKE_CURRENT_SOURCE_DIR}/untested.toml"
   "${CMAKE_CURRENT_SOURCE_DIR}/rules/*.toml"
@@ -12,7 +12,6 @@ file(GLOB_RECURSE evidence_sources CONFIGURE_DEPENDS
   "${CMAKE_SOURCE_DIR}/driver/mutants/exempt_rules.toml"
   "${CMAKE_SOURCE_DIR}/driver/regressions/*.patch"
   "${CMAKE_SOURCE_DIR}/driver/regressions/verdicts.toml"
-  "${CMAKE_SOURCE_DIR}/fuzz/tests/seeded_faults.toml"
   "${CMAKE_SOURCE_DIR}/kunit/*.c"
   "${CMAKE_SOURCE_DIR}/conformance/selftest/*_test.py"
   "${CMAKE_SOURCE_DIR}/driver/tests/*_test.py"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf: list, target, run, probe, watch, explain, new, serve, case, repro, report. Exit status:
+// pmuconf: list, target, run, probe, watch, explain, serve, case, repro, report. Exit status:
 // 0 success, 1 not conformant, 2 no verdict.
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -34,7 +34,6 @@
 #include "report/select.h"
 #include "report/stream.h"
 #include "report/verdict.h"
-#include "scaffold/command.h"
 #include "system/context.h"
 #include "system/sysfs.h"
 #include "target/target_json.h"
@@ -69,7 +68,6 @@ struct Options {
   ExplainOptions explain;
   WatchOptions watch;
   ReproOptions repro;
-  NewOptions scaffold;
 };
 
 // Returns the status of `body`, or prints its error and returns 2.
@@ -150,14 +148,9 @@ int RunCase(Options options) {
   SetTarget(ChosenTarget(&options));
   context().pmu = options.pmu;
   const CaseInfo* info = FindCase(options.case_id);
-  if (info == nullptr) {  // Select() finds an old id, or throws with the nearest known ids
-    const auto ids =
-        Select({.case_glob = options.case_id}, WholeCatalogue(AllRules()), Suite(), AllRules());
-    const bool glob = options.case_id.find_first_of("*?[") != std::string::npos;
-    if (glob || ids.size() != 1) {
-      throw ConfigError("case ID must be one case: '" + options.case_id + "'");
-    }
-    info = FindCase(ids.front());
+  if (info == nullptr) {  // Select() throws with the nearest known ids, if it is no glob
+    Select({.case_glob = options.case_id}, WholeCatalogue(AllRules()), Suite(), AllRules());
+    throw ConfigError("case ID must be one case: '" + options.case_id + "'");
   }
   Restrict(info->meta.over, options.at);  // throws ConfigError if it does not fit
   context().at = options.at;
@@ -432,8 +425,6 @@ int Main(int argc, char** argv) {
 
   auto* const explain = AddExplain(&app, &options.explain);
 
-  auto* const new_files = AddNew(&app, &options.scaffold);
-
   auto* const serve = app.add_subcommand("serve", "run as the agent in a guest");
   add_target(serve)->required();
   serve->add_option("--channel", options.channel, "serial port to the host")->required();
@@ -471,7 +462,6 @@ int Main(int argc, char** argv) {
   if (watch->parsed()) return Watch(options.watch);
   if (repro->parsed()) return ReproOne(options);
   if (explain->parsed()) return Explain(options.explain);
-  if (new_files->parsed()) return New(*new_files, options.scaffold);
   if (one->parsed()) return RunCase(options);
   if (report->parsed()) return ReportStream(options);
   context().pmu = options.pmu;

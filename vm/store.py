@@ -159,11 +159,3 @@ def digest(parts: Iterable[bytes]) -> str:
         total.update(len(part).to_bytes(8, "little"))
         total.update(part)
     return total.hexdigest()[:24]
-
-
-def tree_parts(root: pathlib.Path) -> Iterator[bytes]:
-    """Names and contents of all regular files below `root`, in the same order on each machine."""
-    for path in sorted(root.rglob("*")):
-        if path.is_file():
-            yield str(path.relative_to(root)).encode()
-            yield path.read_bytes()

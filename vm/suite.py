@@ -10,9 +10,7 @@ import json
 import math
 import os
 import pathlib
-import re
 import subprocess
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,8 +27,6 @@ MERGED_DAYS = 30
 MERGED_BYTES = 16 << 20
 SCHEMAS = json.loads((pathlib.Path(__file__).parent / "suite_schema.json").read_text("utf-8"))
 """The JSON output of commands of pmuconf."""
-RENAMED = re.compile(r"pmuconf: case \S+ is now \S+")
-"""The notice of pmuconf about an old case id. It is passed on to the user."""
 OF_TARGET, OF_ALL = "target", "all"
 """Whose verdict decides the exit status of a run: that of the target's subject, such as the driver, or all."""
 
@@ -250,11 +246,8 @@ def _json(arguments: Sequence[str]) -> dict[str, Any]:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PmuvmError(f"cannot run {argv[0]}: {error}") from error
     lines = [line for line in done.stderr.splitlines() if line.strip()]
-    for line in filter(RENAMED.fullmatch, lines):
-        print(line, file=sys.stderr)
     if done.returncode != 0:
-        errors = [line for line in lines if not RENAMED.fullmatch(line)]
-        raise PmuvmError(errors[0] if errors else f"pmuconf {argv[1]} ended with {done.returncode}")
+        raise PmuvmError(lines[0] if lines else f"pmuconf {argv[1]} ended with {done.returncode}")
     try:
         found = json.loads(done.stdout)
         jsonschema.validate(found, SCHEMAS[argv[1]])

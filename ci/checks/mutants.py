@@ -31,8 +31,6 @@ def findings(root: Path) -> list[str]:
     for mutant in mutants:
         if mutant.harness and mutant.harness not in harnesses:
             found.append(f"{mutant.path.name}: no harness {mutant.harness}")
-        if patch.has_old_observer(mutant):
-            found.append(f"{mutant.path.name}: Observers: 'cases' is now called 'suite'")
         if mutant.failure_class not in classes:
             found.append(
                 f"{mutant.path.name}: {matrix.CLASSES} has no class {mutant.failure_class}"

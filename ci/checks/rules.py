@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the catalogue with its tests: each rule needs a test or a reason, and its `layer` must be correct.
 
-A rule's text must be one sentence with one keyword that fits its level. The table of renamed cases must be correct.
+A rule's text must be one sentence with one keyword that fits its level.
 """
 
 from __future__ import annotations
@@ -13,14 +13,11 @@ from pathlib import Path
 
 from conformance.rules.evidence import VERIFIES, PYTEST_FOLDERS, QUOTED
 from conformance.rules.generate import CatalogueError, Rule, read_catalogue
-from conformance.rules.renamed import read_renamed
-from conformance.rules.renamed import NAME as RENAMED
 
 CASE_USE = re.compile(r"\brule::([A-Z][A-Z0-9]*)_([0-9]{3})\b")
 PYTEST_USE = re.compile(r"@pytest\.mark\.rule\(([^)]*)\)", re.S)
 UNTESTED = Path("conformance/untested.toml")
 RULES = Path("conformance/rules")
-CASE_ID = re.compile(r"\bCONFORMANCE_CASE\(\s*(\w+)\s*,\s*(\w+)")
 
 KEYWORD = re.compile(r"\b(?:MUST|SHOULD|MAY)\b(?: NOT\b)?")
 KEYWORDS = {"MUST": ("MUST", "MUST NOT"), "SHOULD": ("SHOULD", "SHOULD NOT"), "MAY": ("MAY",)}
@@ -122,28 +119,6 @@ def text_errors(rule: Rule) -> list[str]:
     return errors
 
 
-def case_ids(root: Path, files: list[Path]) -> set[str]:
-    """The ids of all cases."""
-    cases = [f for f in files if f.relative_to(root).match("conformance/cases/**/*_test.cpp")]
-    return {".".join(parts) for file in cases for parts in CASE_ID.findall(file.read_text())}
-
-
-def renamed_errors(root: Path, files: list[Path]) -> list[str]:
-    """Errors in the table of renamed cases: an old id is no case, and a new one is."""
-    try:
-        renamed = read_renamed(root)
-    except ValueError as error:
-        return [str(error)]
-    ids = case_ids(root, files)
-    found = [f"{RENAMED}: old id {old} is a case" for old in renamed if old in ids]
-    found += [
-        f"{RENAMED}: new id {new} of {old} is no case"
-        for old, new in renamed.items()
-        if new not in ids
-    ]
-    return found
-
-
 def findings(root: Path, files: list[Path]) -> list[str]:
     """All disagreements between the catalogue, its tests and untested.toml, and all wrong texts."""
     try:
@@ -152,7 +127,6 @@ def findings(root: Path, files: list[Path]) -> list[str]:
         return [str(error)]
     named = evidence(root, files)
     entries, found = untested(root / UNTESTED)
-    found += renamed_errors(root, files)
     found += [
         f"{rule_id}: a test names it, but it is not in the catalogue"
         for rule_id in named.keys() - catalogue

@@ -25,13 +25,9 @@ MAY_USE = {
     "conformance/report": SUITE_ROOMS,
     "conformance/bpf": (),
     "conformance/cases": (*SUITE_ROOMS, "oracle"),
-    "conformance/scaffold": (*SUITE_ROOMS, "conformance/report"),
-    "conformance/selftest": (
-        *SUITE_ROOMS,
-        *("conformance/lies", "conformance/report", "conformance/scaffold"),
-    ),
+    "conformance/selftest": (*SUITE_ROOMS, "conformance/lies", "conformance/report"),
     "conformance": (
-        *(*SUITE_ROOMS, "conformance/lies", "conformance/report", "conformance/scaffold"),
+        *(*SUITE_ROOMS, "conformance/lies", "conformance/report"),
         *("tools/repro", "tools/watch"),
     ),
     "oracle": MODEL_ROOMS,

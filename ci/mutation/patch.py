@@ -33,8 +33,6 @@ OBSERVERS = (UNIT, FUZZ, KUNIT, SUITE)
 """The observers, the cheapest first: the unit tests of the driver, a fuzz harness, KUnit, the cases of the suite."""
 ON_HOST = (UNIT, FUZZ)
 """The observers that need no guest."""
-SYNONYMS = {"cases": SUITE}
-"""Old names of observers, which lint refuses."""
 HARNESS = re.compile(r"^[a-z][a-z_]*$")
 FOLDER = "mutants"
 ROOMS = ("driver", "conformance", "kunit", "oracle")
@@ -156,7 +154,7 @@ def _observers(path: Path, values: dict[str, str]) -> tuple[tuple[str, ...], boo
     """The observers in the order of OBSERVERS, and whether one of them is enough."""
     observers = words(values.get("Observers", SUITE))
     quantifier = observers[0] if observers[0] in ("any", "all") else ""
-    named = {SYNONYMS.get(word, word) for word in observers[1 if quantifier else 0 :]}
+    named = set(observers[1 if quantifier else 0 :])
     for observer in sorted(named - set(OBSERVERS)):
         known = ", ".join(OBSERVERS)
         raise PatchError(f"{path}: Observers: '{observer}' must be one of {known}")
@@ -172,13 +170,6 @@ def _harness(path: Path, values: dict[str, str], observers: tuple[str, ...]) -> 
     if harness and not HARNESS.match(harness):
         raise PatchError(f"{path}: Harness: '{harness}' is not the name of a harness")
     return harness
-
-
-def has_old_observer(mutant: Mutant) -> bool:
-    """Whether the header uses an old name of an observer."""
-    header, _ = _split(mutant.path, mutant.path.read_text(encoding="utf-8"))
-    observers = words(_values(mutant.path, header, KEY_LINE)[0].get("Observers", ""))
-    return any(word in SYNONYMS for word in observers)
 
 
 def touched(mutant: Mutant) -> tuple[str, ...]:

@@ -145,14 +145,6 @@ def test_stages_select_groups_units_and_globs_with_their_builds() -> None:
     assert {"lint/black", "tidy/1of4"} & names(check.select_units(units, "lint")) == {"lint/black"}
 
 
-def test_skipped_units_are_left_out_and_builds_stay() -> None:
-    units = catalogue.check_units(INPUTS)
-    found = names(check.skip_units(units, "run/*,fuzz/period"))
-    assert names(units) - found == RUNS | {"fuzz/period"}
-    assert names(check.skip_units(units, "")) == names(units)
-    assert "build/guest" in names(check.skip_units(units, "*"))
-
-
 WRITE_DATES = {"ci/activate.py", "ci/freeze.py"}
 """They write the date into the ledger or next to a result. No unit runs them."""
 

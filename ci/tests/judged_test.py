@@ -37,7 +37,7 @@ def report(**changes: Any) -> dict[str, Any]:
             {"id": "CNT-001", "result": "PASSED"},
             {"id": "CNT-002", "result": "FAILED"},
             {"id": "CNT-003", "result": "NOT_APPLICABLE"},
-            {"id": "DRV-001", "result": "NOT_TESTED_HERE"},
+            {"id": "DRV-001", "result": "NOT_RUN"},
         ],
         **changes,
     }

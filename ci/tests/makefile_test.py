@@ -89,7 +89,6 @@ def test_boot_variable_requests_a_boot() -> None:
     assert "--boot" not in make("-n", "run", "RULE=CNT-007").stdout
 
 
-def test_cells_is_an_alias_of_jobs() -> None:
-    for variable in ("JOBS", "CELLS"):
-        assert "-m ci.matrix --jobs '6.1/*'" in make("-n", "matrix", f"{variable}=6.1/*").stdout
+def test_jobs_variable_selects_jobs() -> None:
+    assert "-m ci.matrix --jobs '6.1/*'" in make("-n", "matrix", "JOBS=6.1/*").stdout
     assert "--jobs" not in make("-n", "matrix").stdout

@@ -379,13 +379,6 @@ def test_observers_are_read(tmp_path: Path) -> None:
     assert one_of.harness == "period"
 
 
-def test_old_name_of_the_suite_is_read_and_found(tmp_path: Path) -> None:
-    old = patch.read(written(tmp_path, HEADER + "Observers: cases, kunit\n" + DIFF))
-    assert (old.observers, patch.has_old_observer(old)) == (("kunit", "suite"), True)
-    new = patch.read(written(tmp_path, HEADER + "Observers: suite, kunit\n" + DIFF))
-    assert not patch.has_old_observer(new)
-
-
 def test_same_change_for_the_same_target_is_an_error(tmp_path: Path) -> None:
     written(tmp_path, HEADER + DIFF)
     other = HEADER.replace("M01-1", "M01-2")

@@ -37,7 +37,6 @@ FILES = {
     + rule("CNT-009", status="retired"),
     "conformance/cases/x/x_test.cpp": "CONFORMANCE_CASE(New, Counts,\n"
     "{rule::CNT_001, rule::CNT_002, rule::CNT_005}\n",
-    "conformance/renamed.toml": '[[case]]\nold = "Old.Counts"\nnew = "New.Counts"\n',
     "kunit/x_kunit.c": 'VERIFIES(test,\n\t"CNT-002");\n',
     "vm/tests/x_test.py": '@pytest.mark.rule("CNT-003")\n',
     "conformance/untested.toml": '[[untested]]\nrule = "CNT-004"\nreason = "No guest can."\n'
@@ -85,28 +84,6 @@ def test_correct_catalogue_has_no_finding(tmp_path: Path) -> None:
         ("conformance/untested.toml", "No guest can.", " ", "an entry needs a rule and a reason"),
         ("conformance/untested.toml", "reason", "why", "an entry needs a rule and a reason"),
         ("conformance/untested.toml", "[[untested]]", "[[tested]]", "unknown key 'tested'"),
-        (
-            "conformance/renamed.toml",
-            "New.Counts",
-            "New.Count",
-            "new id New.Count of Old.Counts is",
-        ),
-        ("conformance/renamed.toml", "Old.Counts", "New.Counts", "old id New.Counts is a case"),
-        ("conformance/renamed.toml", "old", "from", "an entry has the ids 'old' and 'new'"),
-        ("conformance/renamed.toml", "[[case]]", "[[cases]]", "unknown key 'cases'; known: case"),
-        ("conformance/renamed.toml", "[[case]]", "[case", "renamed.toml: Expected"),
-        (
-            "conformance/renamed.toml",
-            "[[case]]",
-            '[[case]]\nold = "Old.Counts"\nnew = "New.Counts"\n[[case]]',
-            "renamed.toml: Old.Counts is there twice",
-        ),
-        (
-            "conformance/renamed.toml",
-            "[[case]]",
-            '[[case]]\nold = "Old.X"\nnew = "New.Counts"\n[[case]]',
-            "renamed.toml: entries must be sorted by 'old'",
-        ),
         ("conformance/rules/CNT.toml", "CNT-001", "CTL-001", "key 'id' must be CNT-NNN"),
         ("conformance/rules/CNT.toml", "CNT-001", "CNT-002", "CNT-002 occurs twice"),
     ],

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from ci.units import night, records, schedule, timeline
+from ci.units import night, records, schedule
 from ci.units.display import Display
 from ci.units.inputs import Inputs
 from ci.units.night import Night
-from ci.units.processors import Processors
 from ci.units.records import Case, Record
-from ci.units.schedule import Machine, Schedule, Span
+from ci.units.schedule import Machine, Schedule
 from ci.units.unit import Outcome, Unit
 
 TWO = Machine(2, 4000)
@@ -119,35 +118,14 @@ def test_interrupt_in_a_unit_reaches_the_waiting_thread() -> None:
         list(Schedule([unit("a")], run, {"a": 1.0}, TWO).outcomes())
 
 
-def test_the_timeline_shows_each_unit_on_its_cores() -> None:
-    a, b, c = unit("lint/a"), unit("run/b<", cores=2), unit("lint/c")
-    spans = [Span(a, 0, 2), Span(c, 0, 4), Span(b, 4, 6)]
-    assert dict((s.unit.name, own) for s, own in timeline.lanes(spans, 2)) == {
-        "lint/a": (0,),
-        "lint/c": (1,),
-        "run/b<": (0, 1),
-    }
-    assert timeline.busy(spans, 2) == pytest.approx(10 / 12)
-    page = timeline.page(spans, 2, 0.25, "a run")
-    assert "run/b&lt;: 2.0 s, from 4 s" in page and "idle for 25%" in page
-
-
-def test_idle_cores_are_read_from_the_kernel(tmp_path: Path) -> None:
-    stat = tmp_path / "stat"
-    stat.write_text("cpu 100 0 50 1000 10 0 0 0 0 0\n", encoding="ascii")
-    processors = Processors(stat)
-    stat.write_text("cpu 160 0 70 1015 15 0 0 0 0 0\n", encoding="ascii")
-    assert processors.idle() == pytest.approx(0.2)
-
-
-def test_last_lines_have_failures_and_repro_commands(tmp_path: Path) -> None:
+def test_last_lines_have_failures_and_repro_commands() -> None:
     out = io.StringIO()
     display = Display(3, out)
     good = Outcome(unit("lint/a"), (Case("a", "PASS"), Case("b", "SKIP")), 1.0, cached=True)
     bad = Outcome(unit("lint/b"), (Case("x", "FAIL", (), "status 1"),), 2.0)
     for each in (good, bad):
         display.ended(each, [])
-    display.end([good, bad], [unit("run/c")], 0.1, tmp_path / "t.html")
+    display.end([good, bad], [unit("run/c")])
     text = out.getvalue()
     assert "x: status 1" in text and "repeat only this: repeat lint/b" in text
     assert "failed in lint/b: x" in text and "not run: run/c" in text

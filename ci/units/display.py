@@ -44,12 +44,7 @@ class Display:
             self._out.flush()
 
     def end(
-        self,
-        outcomes: Sequence[Outcome],
-        never: Sequence[Unit],
-        idle: float,
-        timeline: Path,
-        stopped: bool = False,
+        self, outcomes: Sequence[Outcome], never: Sequence[Unit], stopped: bool = False
     ) -> None:
         """Prints the last lines: the failures by name, and the count of all tests.
 
@@ -61,7 +56,6 @@ class Display:
             self._print(
                 f"cached: {len(cached)} units, {tests} tests: nothing that they read changed"
             )
-        self._print(f"timeline: {os.path.relpath(timeline)}; idle time of the cores: {idle:.0%}")
         for outcome in outcomes:
             if outcome.failed:
                 names = [case.id for case in outcome.failed]

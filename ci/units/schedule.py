@@ -7,7 +7,6 @@ import dataclasses
 import os
 import queue
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -36,15 +35,6 @@ Order = Callable[[Sequence[Unit], Mapping[str, float]], dict[str, float]]
 """Computes the priority of each unit by name. The highest priority starts first."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Span:
-    """The time in which a unit ran, in seconds since the start of the run."""
-
-    unit: Unit
-    begin_s: float
-    end_s: float
-
-
 class Schedule:
     """The waiting, running and finished units."""
 
@@ -67,9 +57,6 @@ class Schedule:
         self._done: set[str] = set()
         self._urgency = (order or urgency)(units, expected)
         self._ended: queue.Queue[tuple[Unit, Outcome | BaseException]] = queue.Queue()
-        self._begun = time.monotonic()
-        self._starts: dict[str, float] = {}
-        self.spans: list[Span] = []
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yields the outcome of each unit when it ends. A unit whose build failed never starts."""
@@ -79,7 +66,6 @@ class Schedule:
                 return  # A build failed that the remaining units need.
             unit, outcome = self._ended.get()
             del self._running[unit.name]
-            self.spans.append(Span(unit, self._starts[unit.name], self._now()))
             if isinstance(outcome, BaseException):
                 raise outcome
             if not (unit.build and outcome.failed):
@@ -89,7 +75,7 @@ class Schedule:
     @property
     def running(self) -> list[str]:
         """The names of the units that run now, the longest first."""
-        return sorted(self._running, key=lambda name: self._starts[name])
+        return list(self._running)
 
     def _start(self) -> None:
         """Starts units in the order of their priority, while cores and memory are free. A smaller unit may overtake a
@@ -99,7 +85,6 @@ class Schedule:
             if set(unit.needs) <= self._done and self._fits(unit):
                 del self._waiting[name]
                 self._running[name] = unit
-                self._starts[name] = self._now()
                 threading.Thread(target=self._one, args=(unit,), name=name, daemon=True).start()
 
     def _one(self, unit: Unit) -> None:
@@ -121,9 +106,6 @@ class Schedule:
             cores + min(unit.cores, self._machine.cores) <= self._machine.cores
             and memory + unit.memory_mb <= self._machine.memory_mb
         )
-
-    def _now(self) -> float:
-        return time.monotonic() - self._begun
 
 
 def urgency(units: Sequence[Unit], expected: Mapping[str, float]) -> dict[str, float]:

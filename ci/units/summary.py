@@ -11,8 +11,8 @@ from ci.units.unit import Outcome, Unit
 from vm import store
 
 
-def write(path: Path, outcomes: Sequence[Outcome], never: Sequence[Unit], idle: float) -> None:
-    """Writes `units[] {name, result, took_s, cached, failed[], repeat}`, `totals` and `idle` (0 to 1).
+def write(path: Path, outcomes: Sequence[Outcome], never: Sequence[Unit]) -> None:
+    """Writes `units[] {name, result, took_s, cached, failed[], repeat}` and `totals`.
 
     `never`: units that did not run, since a build failed or the run was stopped.
     """
@@ -37,5 +37,5 @@ def write(path: Path, outcomes: Sequence[Outcome], never: Sequence[Unit], idle: 
         "failed": failed,
         "skipped": len(every) + len(never) - passed - failed,
     }
-    document = {"totals": totals, "idle": round(idle, 4), "units": rows}
+    document = {"totals": totals, "units": rows}
     store.write(path, json.dumps(document, indent=1).encode())

@@ -20,13 +20,6 @@ std::span<const BuiltinFile> BuiltinFiles();
 // Returns the file, or null.
 const BuiltinFile* FindBuiltin(std::string_view folder, std::string_view name);
 
-// A case that was renamed since the last release.
-struct RenamedCase {
-  std::string_view old_id;
-  std::string_view new_id;
-};
-std::span<const RenamedCase> RenamedCases();
-
 // The reason why no test verifies a rule (conformance/untested.toml).
 struct UntestedReasonOfRule {
   std::string_view rule;

@@ -26,7 +26,7 @@ struct Reason {
 
 // A bug on purpose, with the claim that tests of `rules` fail because of it.
 struct Fault {
-  std::string kind = {};  // "mutant", "regression", "lie", "false claim", "seeded fault"
+  std::string kind = {};  // "mutant", "regression", "lie", "false claim"
   std::string id = {};
   std::string text = {};
   std::string file = {};                // from the project's root
@@ -34,7 +34,7 @@ struct Fault {
   std::vector<std::string> cases = {};  // cases that must fail
   std::string target = {};              // may be empty
   std::vector<std::string> kernels = {};
-  std::vector<std::string> observers = {};  // "cases", "kunit"
+  std::vector<std::string> observers = {};  // "suite", "kunit"
 };
 
 // A section of docs/findings.md.

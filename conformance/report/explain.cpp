@@ -77,8 +77,7 @@ std::string FaultLine(const Json& fault) {
   for (const Json& one : fault["seen"]) {
     const std::string observer = Text(one, "observer"), kernel = Text(one, "kernel");
     seen += seen.empty() ? "" : "; ";
-    const bool of_suite = observer == "cases" || observer == "suite";
-    seen.append(of_suite ? "" : observer == "kunit" ? "KUnit " : observer + " ");
+    seen.append(observer == "suite" ? "" : observer == "kunit" ? "KUnit " : observer + " ");
     seen.append(Text(one, "test"));
     if (!kernel.empty()) seen += " on " + kernel;
   }
@@ -101,10 +100,9 @@ void AddFaults(const Json& facts, Page* page) {
   for (const Json& fault : facts["faults"]) {
     const std::string kind = Text(fault, "kind");
     // The longer names would not fit into the column.
-    const std::string label = kind == "seeded fault"  ? "fault"
-                              : kind == "false claim" ? "claim"
-                              : kind == "regression"  ? "real bug"
-                                                      : kind;
+    const std::string label = kind == "false claim"  ? "claim"
+                              : kind == "regression" ? "real bug"
+                                                     : kind;
     page->Fact(label, FaultLine(fault));
   }
 }

@@ -43,7 +43,7 @@ FactSources ReadSources(const ExplainOptions& options) {
   return sources;
 }
 
-// Throws ConfigError with the nearest known ids, or returns the new id of a renamed case.
+// Returns the id of the only case that the glob matches. Throws ConfigError with the nearest ids.
 std::string KnownId(const ExplainOptions& options, const FactSources& sources) {
   std::vector<KnownCase> suite;
   for (const CasePlace& place : sources.cases) suite.push_back({place.id, place.rules});

@@ -63,7 +63,7 @@ void AddMutants(const json& file, Recorded* recorded) {
 
 void AddLies(const json& file, Recorded* recorded) {
   for (const auto& row : file.at("pairs")) {
-    const SeenFault fault{row.at("rule"),     "lie", row.at("lie"), "cases", Text(row, "case"),
+    const SeenFault fault{row.at("rule"),     "lie", row.at("lie"), "suite", Text(row, "case"),
                           Text(row, "kernel")};
     if (Text(row, "result") == kCaught) Add(fault, recorded);
     recorded->ran.emplace(fault.kind, fault.id);

@@ -24,7 +24,7 @@ struct SeenFault {
   std::string rule = {};
   std::string kind = {};  // as in Fault
   std::string id = {};
-  std::string observer = {};  // "cases" or "suite", "kunit", "unit", "fuzz"
+  std::string observer = {};  // "suite", "kunit", "unit", "fuzz"
   std::string test = {};
   std::string kernel = {};
 

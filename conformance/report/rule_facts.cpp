@@ -17,7 +17,7 @@ constexpr std::size_t kNamed = 4;
 constexpr const char* kStates[] = {"seen", "claimed", "reason", "none"};
 constexpr const char* kRegression = "regression";
 // In the order of the summary.
-constexpr const char* kKinds[] = {"mutant", kRegression, "lie", "false claim", "seeded fault"};
+constexpr const char* kKinds[] = {"mutant", kRegression, "lie", "false claim"};
 
 std::string_view ToString(RuleStatus status) {
   switch (status) {
@@ -82,7 +82,7 @@ Json Caught(const Fault& regression) {
   Json rows = Json::array();
   const std::string test = regression.cases.empty() ? "" : regression.cases.front();
   for (const std::string& kernel : regression.kernels) {
-    rows.push_back(Row(SeenFault{.observer = "cases", .test = test, .kernel = kernel}));
+    rows.push_back(Row(SeenFault{.observer = "suite", .test = test, .kernel = kernel}));
   }
   return rows;
 }

@@ -5,7 +5,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <iostream>
 #include <numeric>
 #include <set>
 
@@ -34,10 +33,20 @@ bool Fits(const std::string& glob, const std::string& name) {
   return glob.empty() || fnmatch(glob.c_str(), name.c_str(), 0) == 0;
 }
 
+// Returns at most kNamed known names, the most similar to `name` first.
+std::vector<std::string> Nearest(const std::string& name, const std::vector<std::string>& known) {
+  std::vector<std::string> sorted = known;
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const std::string& a, const std::string& b) {
+    return Distance(name, a) < Distance(name, b);
+  });
+  sorted.resize(std::min(kNamed, sorted.size()));
+  return sorted;
+}
+
 [[noreturn]] void Unknown(const char* what, const std::string& name, char separator,
                           const std::vector<std::string>& known) {
   std::string text = std::string("unknown ") + what + " '" + name + "'; nearest:";
-  for (const std::string& near : Nearest(name, known, kNamed)) text += " " + near;
+  for (const std::string& near : Nearest(name, known)) text += " " + near;
   text += "; known:";
   std::set<std::string> families;
   for (const std::string& one : known) families.insert(one.substr(0, one.find(separator) + 1));
@@ -45,37 +54,10 @@ bool Fits(const std::string& glob, const std::string& name) {
   throw ConfigError(text);
 }
 
-// Returns the ids of `known` whose old ids match the glob, and prints each of them on standard
-// error.
-std::set<std::string> ByOldId(const std::string& glob, const std::vector<std::string>& known,
-                              std::span<const RenamedCase> renamed) {
-  std::set<std::string> ids;
-  for (const RenamedCase& one : renamed) {
-    const std::string old_id(one.old_id), new_id(one.new_id);
-    if (!Fits(glob, old_id) || std::find(known.begin(), known.end(), new_id) == known.end()) {
-      continue;
-    }
-    std::cerr << "pmuconf: case " << old_id << " is now " << new_id << "\n";
-    ids.insert(new_id);
-  }
-  return ids;
-}
-
 }  // namespace
 
-std::vector<std::string> Nearest(const std::string& name, const std::vector<std::string>& known,
-                                 std::size_t n) {
-  std::vector<std::string> sorted = known;
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const std::string& a, const std::string& b) {
-    return Distance(name, a) < Distance(name, b);
-  });
-  sorted.resize(std::min(n, sorted.size()));
-  return sorted;
-}
-
 std::vector<std::string> Select(const Selection& selection, const Profile& profile,
-                                std::span<const KnownCase> suite, std::span<const Rule> catalogue,
-                                std::span<const RenamedCase> renamed) {
+                                std::span<const KnownCase> suite, std::span<const Rule> catalogue) {
   std::vector<std::string> case_ids, rule_ids;
   for (const KnownCase& info : suite) case_ids.push_back(info.id);
   for (const Rule& rule : catalogue) rule_ids.emplace_back(rule.id);
@@ -83,16 +65,12 @@ std::vector<std::string> Select(const Selection& selection, const Profile& profi
     return std::none_of(names.begin(), names.end(),
                         [&](const std::string& name) { return Fits(glob, name); });
   };
-  std::set<std::string> by_old_id;
-  if (none(case_ids, selection.case_glob)) {
-    by_old_id = ByOldId(selection.case_glob, case_ids, renamed);
-    if (by_old_id.empty()) Unknown("case", selection.case_glob, '.', case_ids);
-  }
+  if (none(case_ids, selection.case_glob)) Unknown("case", selection.case_glob, '.', case_ids);
   if (none(rule_ids, selection.rule)) Unknown("rule", selection.rule, '-', rule_ids);
 
   std::vector<std::string> ids;
   for (const KnownCase& info : suite) {
-    if (!Fits(selection.case_glob, info.id) && !by_old_id.contains(info.id)) continue;
+    if (!Fits(selection.case_glob, info.id)) continue;
     const bool wanted = std::any_of(info.rules.begin(), info.rules.end(), [&](const auto& rule) {
       const bool in_profile = profile.name.empty() || profile.Contains(rule);
       return in_profile && Fits(selection.rule, rule);

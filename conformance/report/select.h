@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "report/builtin.h"
 #include "report/profile.h"
 #include "report/verdict.h"
 
@@ -20,16 +19,9 @@ struct Selection {
 };
 
 // Returns the ids of the cases of `suite` that verify a rule of `profile` and match the selection.
-// If a name is unknown or nothing matches, throws ConfigError with the nearest known names. A glob
-// that matches only old ids of `renamed` selects the renamed cases, and prints a line on standard
-// error for each of them.
+// If a name is unknown or nothing matches, throws ConfigError with the nearest known names.
 std::vector<std::string> Select(const Selection& selection, const Profile& profile,
-                                std::span<const KnownCase> suite, std::span<const Rule> catalogue,
-                                std::span<const RenamedCase> renamed = RenamedCases());
-
-// Returns at most `n` known names, the most similar to `name` first.
-std::vector<std::string> Nearest(const std::string& name, const std::vector<std::string>& known,
-                                 std::size_t n);
+                                std::span<const KnownCase> suite, std::span<const Rule> catalogue);
 
 }  // namespace pmuconf
 

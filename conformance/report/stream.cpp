@@ -37,8 +37,7 @@ void ParseResult(const Json& json, Stream* stream) {
   result.result = *parsed;
   result.duration_s = json.at("duration_s").get<double>();
   result.message = json.at("message").get<std::string>();
-  // Streams of earlier versions have the key `obstacle`.
-  const auto reason = json.value("skip_reason", json.value("obstacle", std::string()));
+  const auto reason = json.value("skip_reason", std::string());
   const auto known = SkipReasonFromString(reason);
   if (!known) throw std::runtime_error("unknown skip reason '" + reason + "'");
   result.skip_reason = *known;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generate builtin.cpp, the built-in files of `pmuconf`: targets, profiles, waivers, renamed cases, and the reasons of
-rules without a test."""
+"""Generate builtin.cpp, the built-in files of `pmuconf`: targets, profiles, waivers, and the reasons of rules without a
+test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 
 from conformance.rules.evidence import read_untested
 from conformance.rules.generate import HEADER, quote, write_if_changed
-from conformance.rules.renamed import read_renamed
 
 FOLDERS = ("targets", "profiles", "waivers")
 DELIMITER = "pmuconf_file"
@@ -34,11 +33,6 @@ def source_of(root: Path) -> str:
         for path in sorted((suite / folder).glob("*.toml")):
             lines.append(f"      {{{quote(folder)}, {quote(path.stem)}, {raw(path.read_text())}}},")
     lines += ["  };", "  return std::span(kFiles).subspan(1);", "}", ""]
-    lines += ["std::span<const RenamedCase> RenamedCases() {"]
-    lines += ["  static const RenamedCase kCases[] = {", '      {"", ""},']
-    for old, new in read_renamed(root).items():
-        lines.append(f"      {{{quote(old)}, {quote(new)}}},")
-    lines += ["  };", "  return std::span(kCases).subspan(1);", "}", ""]
     lines += ["std::span<const UntestedReasonOfRule> UntestedReasons() {"]
     lines += ["  static const UntestedReasonOfRule kReasons[] = {", '      {"", ""},']
     for rule, reason in sorted(read_untested(suite / "untested.toml").items()):

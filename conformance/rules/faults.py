@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the bugs that show that a rule can fail: mutants, false claims, lies, seeded faults of harnesses, and real bugs of
-Linux."""
+"""Find the bugs that show that a rule can fail: mutants, false claims, lies, and real bugs of Linux."""
 
 from __future__ import annotations
 
@@ -14,17 +13,12 @@ from typing import Any
 from ci.mutation import exempt_rules, patch
 from ci.regression import patches, verdicts
 from ci.regression.verdict import CAUGHT
-from conformance.rules.evidence import pytest_tests
 
 MUTANTS = ("driver/mutants", "conformance/mutants", "oracle/mutants")
 """Folders of patches. Only the first one must exist."""
 FALSE_CLAIMS = "conformance/selftest/false_claims_test.py"
-SEEDED_FAULTS = "fuzz/tests/seeded_faults.toml"
-SEEDED_FAULTS_TEST = "fuzz/tests/seeded_faults_test.py"
 LIES = "conformance/lies"
 """Wrong answers of the kernel to a case."""
-DRIVER_FOLDERS = ("core/", "model/")
-"""The seeded faults below these folders of driver/ change decisions, which rules are about."""
 
 
 class FaultsError(Exception):
@@ -36,7 +30,7 @@ class Fault:
     """A bug on purpose. Its header or table claims that tests of `rules` fail because of it."""
 
     kind: str
-    """"mutant", "false claim", "lie", "seeded fault" or "regression"."""
+    """"mutant", "false claim", "lie" or "regression"."""
     id: str
     text: str
     file: str
@@ -124,22 +118,6 @@ def _lie(where: str, entry: dict[str, Any]) -> Fault:
     )
 
 
-def seeded_faults(table: str, test: str) -> list[Fault]:
-    """The seeded faults in decisions of the driver. The marks of their test name the rules."""
-    rules = sorted({found.rule for found in pytest_tests(test, "fuzz", SEEDED_FAULTS_TEST)})
-    return [
-        Fault(
-            "seeded fault",
-            fault["name"],
-            f"One replacement in driver/{fault['file']}, which the harness {fault['subject']} must detect.",
-            SEEDED_FAULTS,
-            tuple(rules),
-        )
-        for fault in tomllib.loads(table)["fault"]
-        if fault["file"].startswith(DRIVER_FOLDERS)
-    ]
-
-
 def regressions(root: Path) -> list[Fault]:
     """The real bugs of Linux that a case caught when they were last tried, in the order of their ids."""
     folder = root / patches.FOLDER
@@ -173,11 +151,9 @@ def regressions(root: Path) -> list[Fault]:
 def read_all(root: Path) -> list[Fault]:
     """All faults of the checkout. FaultsError names the file that has an error."""
     found = [*mutants(root), *lies(root / LIES, root), *regressions(root)]
-    claims, table, test = (root / n for n in (FALSE_CLAIMS, SEEDED_FAULTS, SEEDED_FAULTS_TEST))
+    claims = root / FALSE_CLAIMS
     if claims.exists():
         found += false_claims(claims.read_text("utf-8"), FALSE_CLAIMS)
-    if table.exists():
-        found += seeded_faults(table.read_text("utf-8"), test.read_text("utf-8"))
     return found
 
 

@@ -58,7 +58,7 @@ constexpr const char* kAll = R"({
   "untested": [],
   "faults": [
     {"kind": "mutant", "id": "C01", "text": "It counts twice.", "file": "driver/mutants/C01-a.patch",
-     "rules": ["CNT-999"], "cases": [], "target": "refpmu", "kernels": [], "observers": ["cases"]},
+     "rules": ["CNT-999"], "cases": [], "target": "refpmu", "kernels": [], "observers": ["suite"]},
     {"kind": "mutant", "id": "C02", "text": "It stops.", "file": "driver/mutants/C02-b.patch",
      "rules": ["CNT-999"], "cases": [], "target": "refpmu", "kernels": ["6.12"],
      "observers": ["kunit"]},
@@ -83,7 +83,7 @@ constexpr const char* kJudged = R"({"runs": [
    "bad": [{"case": "Counting.Counts", "result": "FAIL", "message": "7, not 8", "rules": []}]}]})";
 
 constexpr const char* kSeenMutants = R"({"CNT-999": [
-  {"mutant": "C01", "observer": "cases", "test": "Counting.Counts", "kernel": "6.1"},
+  {"mutant": "C01", "observer": "suite", "test": "Counting.Counts", "kernel": "6.1"},
   {"mutant": "C01", "observer": "kunit", "test": "suite.counts", "kernel": "6.12"}]})";
 
 class EvidenceFile : public testing::Test {
@@ -230,7 +230,7 @@ TEST_F(EvidenceFile, ClaimThatNoResultConfirmsIsNoProof) {
 TEST_F(EvidenceFile, MutantsOfSeveralRunsAreUnitedWithoutRepetition) {
   Write("runs/mutants/rules.json", kSeenMutants);
   Write("runs/check/mutants-sample/rules.json", R"({"CNT-999": [
-    {"mutant": "C01", "observer": "cases", "test": "Counting.Counts", "kernel": "6.1"},
+    {"mutant": "C01", "observer": "suite", "test": "Counting.Counts", "kernel": "6.1"},
     {"mutant": "C02", "observer": "fuzz", "test": "period", "kernel": ""}]})");
   EXPECT_EQ(Summary(kAll), "failed by 2 mutants (C01, C02)");
   const auto faults = RuleFacts(kRule, Sources(kAll))["faults"];

@@ -42,7 +42,7 @@ def fixture_evidence(tmp_path: pathlib.Path) -> str:
     document["faults"] = [row for row in document["faults"] if row["kind"] != "regression"]
     (tmp_path / "evidence.json").write_text(json.dumps(document), "utf-8")
     (tmp_path / "runs" / "mutants").mkdir(parents=True)
-    row = {"mutant": "M01-1", "observer": "cases", "test": "Counting.X", "kernel": "6.12"}
+    row = {"mutant": "M01-1", "observer": "suite", "test": "Counting.X", "kernel": "6.12"}
     seen = {"CNT-007": [row]}
     (tmp_path / "runs/mutants/rules.json").write_text(json.dumps(seen), "utf-8")
     runs = [RUN | {"bad": [], "rules": {"CNT-007": "PASSED", "DRV-001": "PASSED"}}]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""evidence.json has the mutants, lies, false claims, seeded faults, caught regressions and findings, with their rules."""
+"""evidence.json has the mutants, lies, false claims, caught regressions and findings, with their rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from conformance.rules import evidence_file, faults, findings
 from conformance.rules.faults import Fault, FaultsError
 
 ROOT = Path(__file__).resolve().parents[2]
-RULE = "STR-005"
 PATCH = """Id: C01
 Rules: CNT-007, CNT-008
 Kernels: 6.12
@@ -162,16 +161,6 @@ def test_malformed_verdict_of_a_regression_is_an_error_with_its_file(tmp_path: P
     write(tmp_path / "driver/regressions/verdicts.toml", '[[verdict]]\nid = "B001"\n')
     with pytest.raises(FaultsError, match="driver/regressions/verdicts.toml: an entry needs"):
         faults.regressions(tmp_path)
-
-
-def test_seeded_fault_in_a_decision_of_the_driver_has_the_rules_of_its_test() -> None:
-    test = f'@pytest.mark.rule("{RULE}")\ndef test_a(): pass\n'
-    table = "".join(
-        f'[[fault]]\nname = "{name}"\nsubject = "period"\nfile = "{file}"\nold = ""\nnew = ""\n'
-        for name, file in (("one", "core/a.c"), ("other", "conformance/text/b.cpp"))
-    )
-    (fault,) = faults.seeded_faults(table, test)
-    assert (fault.id, fault.rules) == ("one", (RULE,))
 
 
 def test_finding_has_its_rules_and_its_anchor() -> None:

@@ -205,13 +205,11 @@ TEST(Stream, HasNumberOfRuns) {
 
 TEST(Stream, HasTheSkipReasonOfAResult) {
   const std::string skip =
-      R"({"t":"result","id":"A.B","result":"SKIP","duration_s":0.5,"message":"","rules":[],)";
-  // Earlier versions wrote the key `obstacle`.
-  for (const std::string key : {R"("skip_reason":")", R"("obstacle":")"}) {
-    const Stream stream = ParseStream(kRun + skip + key + "kernel_lacks\"}\n", "s");
-    EXPECT_EQ(stream.results[0].skip_reason, SkipReason::kKernelLacks);
-    EXPECT_THROW(ParseStream(kRun + skip + key + "bad_weather\"}\n", "s"), ConfigError);
-  }
+      R"({"t":"result","id":"A.B","result":"SKIP","duration_s":0.5,"message":"","rules":[],)"
+      R"("skip_reason":")";
+  const Stream stream = ParseStream(kRun + skip + "kernel_lacks\"}\n", "s");
+  EXPECT_EQ(stream.results[0].skip_reason, SkipReason::kKernelLacks);
+  EXPECT_THROW(ParseStream(kRun + skip + "bad_weather\"}\n", "s"), ConfigError);
 }
 
 TEST(SkipReasons, NamesParseToTheirSkipReason) {

@@ -11,7 +11,6 @@ import select
 import subprocess
 import tempfile
 import time
-import tomllib
 from collections.abc import Iterator
 from typing import Any
 
@@ -74,18 +73,6 @@ def test_list_honours_the_selection() -> None:
     assert ID in [case["id"] for case in listed("--rule", "CNT-002")]
     assert ID in [case["id"] for case in listed("--profile", "counting-1.0")]
     assert len(listed("--profile", "counting-1.0")) < len(listed())
-
-
-def test_an_old_id_selects_the_renamed_case() -> None:
-    renamed = tomllib.loads((CONFORMANCE / "renamed.toml").read_text()).get("case", [])
-    if not renamed:
-        pytest.skip("no case was renamed since the last release")
-    old, new = renamed[0]["old"], renamed[0]["new"]
-    for glob in (old, f"{old[:-1]}?"):
-        done = pmuconf("list", "--json", "--target", str(TARGET), "--case", glob)
-        assert done.stderr == f"pmuconf: case {old} is now {new}\n"
-        assert [case["id"] for case in json.loads(done.stdout)["cases"]] == [new]
-    assert pmuconf("case", old, "--target", str(TARGET)).stderr == done.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The selection of cases by glob, rule and profile, and the old ids of renamed cases.
+// The selection of cases by glob, rule and profile.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "report/select.h"
 #include "selftest/toy_suite.h"
@@ -25,44 +23,6 @@ TEST(Selection, AcceptsGlobsAndRules) {
   EXPECT_THAT(Select({.case_glob = "Two.*", .rule = "AAA-*"}, all, kSuite, kRules),
               ElementsAre("Two.Should"));
   EXPECT_EQ(Select({}, all, kSuite, kRules).size(), kSuite.size());
-}
-
-constexpr RenamedCase kRenamed[] = {{"One.Keeps", "One.Holds"},
-                                    {"One.Old", "Two.Should"},
-                                    {"Past.Also", "One.Too"},
-                                    {"Past.Gone", "One.Gone"},
-                                    {"Past.Keeps", "Two.Draft"}};
-
-// Ids that the glob selects, and what is printed on standard error meanwhile.
-std::pair<std::vector<std::string>, std::string> SelectRenamed(const std::string& glob) {
-  testing::internal::CaptureStderr();
-  auto ids = Select({.case_glob = glob}, WholeCatalogue(kRules), kSuite, kRules, kRenamed);
-  return {std::move(ids), testing::internal::GetCapturedStderr()};
-}
-
-TEST(Selection, OldIdSelectsRenamedCase) {
-  const auto [ids, printed] = SelectRenamed("One.Keeps");
-  EXPECT_THAT(ids, ElementsAre("One.Holds"));
-  EXPECT_EQ(printed, "pmuconf: case One.Keeps is now One.Holds\n");
-}
-
-TEST(Selection, GlobOfOldIdsSelectsTheirCases) {
-  const auto [ids, printed] = SelectRenamed("Past.*");
-  EXPECT_THAT(ids, ElementsAre("One.Too", "Two.Draft"));
-  EXPECT_EQ(printed,
-            "pmuconf: case Past.Also is now One.Too\n"
-            "pmuconf: case Past.Keeps is now Two.Draft\n");
-}
-
-TEST(Selection, GlobOfPresentCasesIgnoresOldIds) {
-  const auto [ids, printed] = SelectRenamed("One.*");
-  EXPECT_THAT(ids, ElementsAre("One.Holds", "One.Too"));
-  EXPECT_EQ(printed, "");
-}
-
-TEST(Selection, OldIdOfMissingCaseIsUnknown) {
-  EXPECT_THROW(Select({.case_glob = "Past.Gone"}, WholeCatalogue(kRules), kSuite, kRules, kRenamed),
-               ConfigError);
 }
 
 TEST(Selection, SelectsWithinProfile) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "system/sysfs.h"
 #include "target/target.h"
 #include "text/one_line.h"
 
@@ -61,12 +60,6 @@ toml::table ParseToml(std::string_view text, const std::string& path) {
     throw ConfigError(OneLine(path + ":" + std::to_string(error.source().begin.line) + ": " +
                               std::string(error.description())));
   }
-}
-
-toml::table ParseTomlFile(const std::string& path) {
-  const auto text = ReadFile(path);
-  if (!text) throw ConfigError(path + ": cannot be read");
-  return ParseToml(*text, path);
 }
 
 void TomlTable::Fail(std::string_view key, const std::string& what) const {

@@ -14,9 +14,8 @@
 
 namespace pmuconf {
 
-// Parse a file or its text. Throw ConfigError.
+// Parses the text of a file. Throws ConfigError.
 toml::table ParseToml(std::string_view text, const std::string& path);
-toml::table ParseTomlFile(const std::string& path);
 
 // One table. The caller reads each key once; Finish() then rejects all keys that were not read.
 class TomlTable {

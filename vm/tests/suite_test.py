@@ -155,17 +155,6 @@ def test_an_empty_selection_is_an_error(
         names(selection, tmp_path)
 
 
-def test_an_old_id_of_a_case_is_reported_to_the_user(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    notice = "pmuconf: case A.Old is now A.New"
-    cases = '{"cases":[{"id":"A.New","rules":[],"budget_s":1,"file":"","line":0}]}'
-    program = write_script(tmp_path, "pmuconf", f"echo '{notice}' >&2; echo '{cases}'")
-    monkeypatch.setenv("PMUCONF_BINARY", str(program))
-    assert names(suite.Selection(case="A.Old"), tmp_path) == ["A.New"]
-    assert capsys.readouterr() == ("", f"{notice}\n")
-
-
 def test_a_suite_without_cases_is_an_error(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,10 +167,6 @@ def test_a_suite_without_cases_is_an_error(
     ("text", "says"),
     [
         ("echo 'pmuconf: unknown profile' >&2; exit 2", "pmuconf: unknown profile"),
-        (
-            "echo 'pmuconf: case A.B is now A.C' >&2; echo 'pmuconf: no case' >&2; exit 2",
-            "^pmuconf: no case$",
-        ),
         ("exit 3", "pmuconf list ended with 3"),
         ("echo no json", "pmuconf list printed something else"),
         ('echo \'{"cases":[{"id":"A.B"}]}\'', "pmuconf list printed something else"),

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Runs the test suite perf_event_tests on a PMU in guests."""
