@@ -22,7 +22,6 @@ PATCHES = ("driver/mutants/", f"{patches.FOLDER}/")
 KEY_LINE = key_line((*KEYS, *patches.KEYS))
 FIELD_FOLDERS = (
     "conformance/rules/",
-    "conformance/frozen/",
     "conformance/waivers/",
     "conformance/untested.toml",
     *PATCHES,
