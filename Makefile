@@ -12,11 +12,11 @@ SELECTED_JOBS := $(if $(filter command,$(firstword $(origin JOBS))),$(JOBS))
 DEBUGGED := $(if $(filter-out 0 1,$(DEBUG))$(word 2,$(DEBUG)),$(error DEBUG='$(DEBUG)': 1 for a debug kernel, or nothing))$(if $(filter 1,$(DEBUG)),-debug)
 SELECT := $(if $(RULE),--rule '$(RULE)') $(if $(CASE),--case '$(CASE)') $(if $(PROFILE),--profile '$(PROFILE)')
 
-.PHONY: help run rules activate check kunit intree fuzz fuzz-vm oracle mutants regressions lies soak matrix nightly site bench coverage lines lint deps clean guest-suite
+.PHONY: help run rules check kunit intree fuzz fuzz-vm oracle mutants regressions lies soak matrix nightly site bench coverage lines lint deps clean guest-suite
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= LIKE=TARGET MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= WORK= SHUFFLE=SEED ISOLATE=1 BOOT=1 LOAD=1 VERDICT=all LAYERS=all|LIST DEBUG=1 MUTANTS=FOLDER REGRESSIONS=FOLDER PART=K/N TIME=SECONDS RUNS=N CALLS=N LIES='GLOB,...' MERGE=1 STAGES=LIST FRESH=1 STOP=1 SHARD=K/N N=ROUNDS FAULT=TEST JOBS='GLOB ...'"
+	@echo "  variables: TARGET= KERNEL=6.1|6.12|FILE ARCH= RULE= CASE= PROFILE= PMU= LIKE=TARGET MODULE= PARAMETERS= CPU_MODEL= ICOUNT= CMDLINE= WORK= SHUFFLE=SEED ISOLATE=1 BOOT=1 LOAD=1 VERDICT=all LAYERS=all|LIST DEBUG=1 MUTANTS=FOLDER REGRESSIONS=FOLDER PART=K/N TIME=SECONDS RUNS=N CALLS=N LIES='GLOB,...' MERGE=1 STAGES=LIST FRESH=1 STOP=1 SHARD=K/N N=ROUNDS JOBS='GLOB ...'"
 
 run: deps guest-suite ## judge TARGET (or all, or probe: a draft for PMU) on KERNEL in a virtual machine; exit status 0 conformant, 1 not, 2 not judged
 	@$(PYTHON) -m vm run --target '$(TARGET)' $(if $(filter all-file-,$(TARGET)-$(origin KERNEL)-$(DEBUGGED)),,--kernel '$(KERNEL)$(DEBUGGED)') $(if $(SHUFFLE),--shuffle '$(SHUFFLE)') $(if $(ISOLATE),--isolate) $(if $(BOOT),--boot) $(if $(LAYERS),--layers '$(LAYERS)') --arch '$(ARCH)' $(SELECT) $(if $(PMU),--pmu '$(PMU)') $(if $(LIKE),--like '$(LIKE)') $(if $(MODULE),--module '$(MODULE)') $(if $(PARAMETERS),--parameters '$(PARAMETERS)') $(if $(CPU_MODEL),--cpu-model '$(CPU_MODEL)') $(if $(ICOUNT),--icount '$(ICOUNT)') $(if $(CMDLINE),--cmdline '$(CMDLINE)') $(if $(WORK),--work '$(WORK)') $(if $(VERDICT),--verdict '$(VERDICT)') $(if $(filter-out 0,$(LOAD)),--load)
@@ -53,9 +53,6 @@ bench: deps guest-suite ## benchmark the driver's decisions and the model; compa
 
 soak: deps guest-suite ## repeat the suite in random order, on 1, 2 and 4 CPUs and with a fixed clock; N= rounds
 	@$(PYTHON) -m ci.soak $(if $(N),-n '$(N)') $(if $(filter file,$(origin KERNEL)),,--kernel '$(KERNEL)') $(if $(CASE),--case '$(CASE)')
-
-activate: deps guest-suite ## make the draft RULE active: RUNS= runs of its cases on two kernels; FAULT= a patch or FILE_test.py::TEST that fails it
-	@$(PYTHON) -m ci.activate '$(RULE)' --failed-by '$(FAULT)' --target '$(TARGET)' $(if $(RUNS),--runs '$(RUNS)')
 
 matrix: deps guest-suite ## run all jobs of ci/matrix.toml (kernel, architecture, accelerator, target, profile), or JOBS='globs'; 90 minutes
 	@$(PYTHON) -m ci.matrix $(if $(SELECTED_JOBS),--jobs '$(SELECTED_JOBS)')

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ci import intree
+from ci import golden, intree
 from ci.checks import (
     falsified,
-    frozen,
     guide,
     kernel,
     known_bugs,
@@ -41,7 +40,7 @@ WITHOUT_FILES = {
     "mypy",
     "kernel-6.1",
     "kernel-6.12",
-    "frozen",
+    "golden",
     "mutants",
     "regressions",
     "falsified",
@@ -160,7 +159,7 @@ def steps(files: list[Path]) -> list[Step]:
     for check in structure.CHECKS:
         known.append(Step(check.__name__, partial(check, ROOT, files)))
     known.append(Step("rules", partial(rules.findings, ROOT, files)))
-    known.append(Step("frozen", partial(frozen.findings, ROOT)))
+    known.append(Step("golden", partial(golden.findings, ROOT)))
     known.append(Step("mutants", partial(mutants.findings, ROOT)))
     known.append(Step("regressions", partial(regressions.findings, ROOT)))
     known.append(Step("falsified", partial(falsified.findings, ROOT)))

@@ -328,7 +328,6 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python3 -m ci.matrix", description=__doc__)
     parser.add_argument(
         "--jobs",
-        "--cells",
         default="",
         metavar="GLOBS",
         help="globs of names, separated by spaces; without them all jobs run",

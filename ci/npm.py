@@ -21,14 +21,6 @@ NETWORK = {"ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", 
 INSTALL_S = 300
 
 
-def program(name: str) -> str:
-    """The path of node or npm."""
-    path = shutil.which(name)
-    if path is None:
-        raise PmuvmError(f"no program {name}, which this needs: run ci/install-deps")
-    return path
-
-
 def modules(tool: Path) -> Path:
     """The folder with the packages that the package-lock.json of `tool` lists. Installs it if it is missing."""
     parts = [(tool / name).read_bytes() for name in MANIFEST]
@@ -45,7 +37,10 @@ def install(tool: Path, folder: Path) -> None:
     """Runs npm ci in `folder`."""
     for name in MANIFEST:
         shutil.copy(tool / name, folder / name)
-    command = [program("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    npm = shutil.which("npm")
+    if npm is None:
+        raise PmuvmError("no program npm, which this needs: run ci/install-deps")
+    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
     command += ["--fetch-retries=1", "--fetch-timeout=30000"]
     try:
         done = subprocess.run(

@@ -145,14 +145,8 @@ def test_stages_select_groups_units_and_globs_with_their_builds() -> None:
     assert {"lint/black", "tidy/1of4"} & names(check.select_units(units, "lint")) == {"lint/black"}
 
 
-WRITE_DATES = {"ci/activate.py", "ci/freeze.py"}
-"""They write the date into the ledger or next to a result. No unit runs them."""
-
-
 def test_no_unit_of_make_check_depends_on_the_day() -> None:
     for name in INPUTS.files:
-        if name in WRITE_DATES:
-            continue
         if name.startswith("ci/") and name.endswith(".py") and "/tests/" not in name:
             text = (check.ROOT / name).read_text(encoding="utf-8")
             assert "datetime" not in text, name

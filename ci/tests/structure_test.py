@@ -124,7 +124,7 @@ def test_case_that_depends_on_a_clock_needs_timing(tmp_path: Path) -> None:
         ("driver/mutants/a/A01.patch", ["+"] * 501),
         ("vm/tests/a.log", ["boot"] * 501),
         ("LICENSES/A.txt", ["text"] * 501),
-        ("ci/prose/package-lock.json", ["{}"] * 501),
+        ("results/browser/package-lock.json", ["{}"] * 501),
     ],
 )
 def test_file_of_500_lines_or_with_a_reason_is_accepted(

@@ -122,14 +122,6 @@ def builds() -> list[Unit]:
         *fetched,
         *modules,
         Unit(
-            PROSE,
-            ((PYTHON, "-m", "ci.checks.prose", "--install"),),
-            400,
-            f"{PYTHON} -m ci.checks.prose --install",
-            default_s=1,
-            build=True,
-        ),
-        Unit(
             AXE,
             ((PYTHON, "-m", "ci.npm", "results/browser"),),
             400,
@@ -140,7 +132,6 @@ def builds() -> list[Unit]:
     ]
 
 
-PROSE = "build/prose"
 AXE = "build/axe"
 GUESTS = ("build/guest", *(f"build/module-{name}" for name in KERNELS))
 
@@ -153,8 +144,6 @@ def lint_units() -> list[Unit]:
         if name == "clang-tidy":
             continue
         needs = tuple(f"build/kernel-{line}" for line in KERNELS if name == f"kernel-{line}")
-        if name == "prose":
-            needs = (PROSE,)
         found.append(
             Unit(
                 f"lint/{name}",
@@ -246,7 +235,6 @@ def pytest_units(inputs: Inputs, night: bool = False) -> list[Unit]:
                 needs=(
                     *GUESTS,
                     *(("build/fuzz",) if name.startswith("fuzz/") else ()),
-                    *((PROSE,) if name == "ci/tests/prose_test.py" else ()),
                     *((AXE,) if name.startswith("results/") else ()),
                 ),
                 reads=(*PYTEST_READS, *(stated or ())),
