@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of `make`: the programs, the builds that they need, and the variables that they take.
+
+The Makefile passes the name of the command. make itself exports the variables of its command line to the environment,
+and lists their names in MAKEFLAGS.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DEFAULT_SERIES = "6.12"
+PMUCONF = "build/guest/conformance/pmuconf"
+FLAGS = {"BOOT", "FRESH", "ISOLATE", "LOAD", "MERGE", "STOP"}
+"""Variables of an option without a value: on unless empty or 0."""
+NOT_FROM_ENVIRONMENT = {"JOBS"}
+"""Other programs set these variables, too."""
+OF_ALL = {"PMUCONF_ACCEL", "DEBUG", "ARCH"}
+"""Variables that no option of a command has."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of `make`."""
+
+    help: str
+    words: tuple[tuple[str, ...], ...] = ()
+    """The programs, one after the other. The options go to the first one."""
+    builds: tuple[tuple[str, ...], ...] = ()
+    """Arguments of ci/build."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The option of each variable."""
+
+
+def _python(*words: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", *words)
+
+
+def _named(*names: str, **others: str) -> dict[str, str]:
+    """Options that are called like their variables, and `others`."""
+    return {name: f"--{name.lower().replace('_', '-')}" for name in names} | others
+
+
+GUEST = (("guest", "pmuconf"),)
+COMMANDS = {
+    "run": Command(
+        "judge TARGET (or all, or probe: a draft for PMU) on KERNEL in a virtual machine; exit status 0 conformant, "
+        "1 not, 2 not judged",
+        (_python("vm", "run"),),
+        GUEST,
+        _named(
+            *(
+                "TARGET",
+                "KERNEL",
+                "ARCH",
+                "RULE",
+                "CASE",
+                "PROFILE",
+                "PMU",
+                "LIKE",
+                "MODULE",
+                "PARAMETERS",
+            ),
+            *(
+                "CPU_MODEL",
+                "ICOUNT",
+                "CMDLINE",
+                "WORK",
+                "SHUFFLE",
+                "ISOLATE",
+                "BOOT",
+                "LOAD",
+                "VERDICT",
+                "LAYERS",
+            ),
+        ),
+    ),
+    "check": Command(
+        "run the tests that a change needs; STAGES=? lists them, STAGES='lint,run/*' selects, FRESH=1 runs all, STOP=1 "
+        "ends at the first failure",
+        (_python("ci.check"),),
+        options=_named("STOP", "STAGES", "FRESH"),
+    ),
+    "kunit": Command(
+        "run the KUnit suites in a kernel built for them",
+        (_python("kunit.pmukunit"),),
+        options=_named("KERNEL"),
+    ),
+    "intree": Command(
+        "build the driver in kernel trees, as a module and linked in; minutes, longer the first time",
+        (_python("ci.intree"),),
+        options=_named("KERNEL"),
+    ),
+    "fuzz": Command(
+        "replay the corpora, then fuzz each harness; TIME= seconds in total, or RUNS= inputs for each; MERGE=1 "
+        "minimises the found inputs and adds them to the corpora",
+        (_python("fuzz.run"),),
+        (("fuzz",),),
+        _named("TIME", "RUNS", "MERGE"),
+    ),
+    "fuzz-vm": Command(
+        "fuzz system calls in guests; TIME= seconds in total; MERGE=1 minimises the found inputs",
+        (_python("fuzz.campaign"),),
+        GUEST,
+        _named("TIME", "MERGE", "KERNEL", "TARGET"),
+    ),
+    "oracle": Command(
+        "compare KERNEL with the errno model, CALLS= calls of each type; and detect mutants that way",
+        (_python("ci.oracle"),),
+        GUEST,
+        _named("CALLS", "KERNEL"),
+    ),
+    "mutants": Command(
+        "prove that broken drivers are caught; MUTANTS= a folder of patches",
+        (_python("ci.mutants"),),
+        GUEST,
+        _named("KERNEL", MUTANTS="--folder"),
+    ),
+    "regressions": Command(
+        "re-introduce real bugs in the kernel's own code, and show which ones the suite catches; REGRESSIONS= a folder "
+        "of patches, PART=K/N a shard",
+        (_python("ci.regressions"),),
+        GUEST,
+        _named("KERNEL", "PART", REGRESSIONS="--folder"),
+    ),
+    "lies": Command(
+        "prove that cases can fail: give them wrong answers of the kernel; LIES='GLOB,...' selects",
+        (_python("ci.lies"),),
+        GUEST,
+        _named("LIES", "KERNEL"),
+    ),
+    "bench": Command(
+        "benchmark the driver's decisions and the model; compare costs with cpu-clock in a guest",
+        (_python("ci.bench"),),
+        (*GUEST, ("bench", "core_bench")),
+        _named("KERNEL"),
+    ),
+    "soak": Command(
+        "repeat the suite in random order, on 1, 2 and 4 CPUs and with a fixed clock; N= rounds",
+        (_python("ci.soak"),),
+        GUEST,
+        _named("KERNEL", "CASE", N="-n"),
+    ),
+    "matrix": Command(
+        "run all jobs of ci/matrix.toml (kernel, architecture, accelerator, target, profile), or JOBS='globs'; 90 minutes",
+        (_python("ci.matrix"),),
+        GUEST,
+        _named("JOBS"),
+    ),
+    "nightly": Command(
+        "run all tests; continues an interrupted run; SHARD=k/n runs a shard, N= rounds of the soak",
+        (_python("ci.check", "--nightly"),),
+        GUEST,
+        _named("STAGES", "SHARD", "FRESH", N="--rounds"),
+    ),
+    "site": Command(
+        "make a static site of the documents, the rules and the history of results: build/site",
+        (_python("results", "site", "--out", "build/site"),),
+        GUEST,
+    ),
+    "rules": Command(
+        "write the catalogue, with the evidence for each rule, to build/rules",
+        (_python("ci.judged"), (PMUCONF, "explain", "--markdown", "--out", "build/rules")),
+        GUEST,
+    ),
+    "coverage": Command(
+        "report the branches of driver/core and driver/model that the unit tests take; and make lines",
+        (_python("ci.lines"), _python("ci.coverage")),
+        (*GUEST, ("coverage", "driver_tests")),
+        _named("KERNEL"),
+    ),
+    "lines": Command(
+        "report the lines of the driver's kernel code that KUnit and the suite reach, in a kernel that counts them",
+        (_python("ci.lines"),),
+        GUEST,
+        _named("KERNEL"),
+    ),
+    "lint": Command(
+        "check format, static analysis, spelling, wording, structure", (_python("ci.lint"),)
+    ),
+    "guest-suite": Command("build the static suite, for guests and boards", builds=GUEST),
+    "deps": Command("install missing packages; ARCH= those for guests of an architecture"),
+    "clean": Command(
+        "remove build/, but not the cache of kernels", (("rm", "-rf", str(ROOT / "build")),)
+    ),
+}
+
+
+class UsageError(Exception):
+    """A wrong variable. The message is one line."""
+
+
+def given(makeflags: str) -> set[str]:
+    """The names of the variables on the command line of make, from its MAKEFLAGS."""
+    _, _, after = f" {makeflags}".partition(" -- ")
+    return {
+        word.partition("=")[0] for word in re.findall(r"(?:\\.|[^\s\\])+", after) if "=" in word
+    }
+
+
+def arguments(name: str, environment: Mapping[str, str]) -> list[str]:
+    """The options of a command. UsageError for a variable that it does not have."""
+    command = COMMANDS[name]
+    ours = given(environment.get("MAKEFLAGS", ""))
+    for unknown in sorted(ours - {*command.options, *OF_ALL}):
+        known = ", ".join(sorted({*command.options, *OF_ALL}))
+        raise UsageError(f"unknown variable {unknown}; known: {known}")
+    values = {
+        variable: environment[variable]
+        for variable in command.options
+        if environment.get(variable) and (variable in ours or variable not in NOT_FROM_ENVIRONMENT)
+    }
+    debug = environment.get("DEBUG", "")
+    if debug not in ("", "0", "1"):
+        raise UsageError(f"DEBUG='{debug}': 1 for a debug kernel, or nothing")
+    words = []
+    if debug == "1" and name == "kunit":
+        words.append("--debug")
+    elif debug == "1" and "KERNEL" in command.options:
+        values["KERNEL"] = f"{values.get('KERNEL', DEFAULT_SERIES)}-debug"
+    if name == "run":
+        values.setdefault("TARGET", "refpmu")
+    for variable, value in values.items():
+        if variable not in FLAGS:
+            words += [command.options[variable], value]
+        elif value != "0":
+            words.append(command.options[variable])
+    return words
+
+
+def steps(name: str, environment: Mapping[str, str]) -> list[list[str]]:
+    """All programs that a command runs, in order."""
+    command = COMMANDS[name]
+    words = arguments(name, environment)
+    found = [["ci/install-deps"]] if name != "clean" else []
+    found += [["ci/build", *build] for build in command.builds]
+    arch = environment.get("ARCH", "")
+    if command.builds and arch not in ("", "amd64"):
+        found.append(["ci/build", f"guest-{arch}", "pmuconf"])
+    for number, program in enumerate(command.words):
+        found.append([*program, *(words if number == 0 else [])])
+    return found
+
+
+def overview() -> str:
+    """The commands, and their variables."""
+    lines = []
+    for name, command in COMMANDS.items():
+        lines.append(f"  make {name:11} {command.help}")
+        if command.options:
+            lines.append(f"  {'':16} {' '.join(f'{variable}=' for variable in command.options)}")
+    return "\n".join([*lines, f"  all: {' '.join(f'{name}=' for name in sorted(OF_ALL))}"])
+
+
+def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Runs a command. Returns the status of its first program that fails."""
+    name = argv[0] if argv else "help"
+    if name == "help":
+        print(overview())
+        return 0
+    if name not in COMMANDS:
+        print(f"make: unknown command '{name}'; make help lists them", file=sys.stderr)
+        return 2
+    try:
+        planned = steps(name, environment)
+    except UsageError as error:
+        print(f"make {name}: {error}", file=sys.stderr)
+        return 2
+    clean = {key: value for key, value in environment.items() if not key.startswith("MAKE")}
+    for words in planned[:-1]:
+        status = subprocess.run(words, cwd=ROOT, env=clean, check=False).returncode
+        if status != 0:
+            return status
+    os.chdir(ROOT)
+    sys.stdout.flush()
+    os.execvpe(planned[-1][0], planned[-1], dict(clean))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))
