@@ -17,7 +17,7 @@ from results.document import Run
 from results.errors import ResultsError
 from results.tests import runs
 
-MOST_BYTES = 3_000_000
+MOST_BYTES = 4_500_000
 RULE = {"id": "CNT-007", "level": "MUST", "subject": "driver", "result": "FAILED", "text": "A."}
 CASE = {"id": "A.One", "rules": ["CNT-007"], "result": "FAIL", "duration_s": 0.5, "message": "m"}
 DOCUMENT: dict[str, Any] = {

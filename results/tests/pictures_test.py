@@ -90,7 +90,7 @@ def test_numbers_of_a_whole_run_have_a_limit() -> None:
 
 
 def test_picture_counts_for_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plots, "draw", lambda *_: "x" * 800_000)
+    monkeypatch.setattr(plots, "draw", lambda *_: "x" * 1_600_000)
     found = pictures.of_runs([run_of(case("A.One", *[measured.counts()] * 4))])
     columns = [figure["columns"][0] for figure in found[0]["figures"]]
     assert ["picture" in column for column in columns] == [True, True, False, False]
