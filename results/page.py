@@ -7,12 +7,13 @@ Several runs are the columns of one page.
 
 from __future__ import annotations
 
-import html
-import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
 
 from conformance.rules.generate import Rule
 from results import facts, pictures
@@ -21,6 +22,9 @@ from vm import store
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 NAME = "index.html"
+TOTALS = ("passed", "failed", "waived", "skipped", "broken", "timeout", "crash", "lost")
+STYLES = {"CONFORMANT": "good", "NOT_CONFORMANT": "bad", "NOT_JUDGED": "open", "PARTIAL": "open"}
+"""The class of a verdict in the style sheet."""
 NEEDS = re.compile(r"^needs (\w+)")
 
 
@@ -41,11 +45,7 @@ class Texts:
 
 def _run(run: Run, texts: Texts) -> dict[str, Any]:
     data = run.data
-    kept = ("verdict", "verdicts", "reason", "target", "kernel", "release", "arch", "profile")
-    found: dict[str, Any] = {key: data[key] for key in kept}
-    found["totals"] = data["totals"]
-    found["place"] = run.place
-    found["problems"] = data["problems"]
+    found: dict[str, Any] = {"place": run.place}
     found["rules"] = {rule["id"]: rule["result"] for rule in [*data["rules"], *data["drafts"]]}
     found["reasons"] = {rule["id"]: rule["reason"] for rule in data["rules"] if rule.get("reason")}
     found["layers"] = {
@@ -93,10 +93,10 @@ def _rules(runs: Sequence[Run], known: dict[str, Rule]) -> list[dict[str, Any]]:
     return found
 
 
-def _skips(runs: Sequence[Run], capabilities: dict[str, str]) -> list[dict[str, Any]]:
-    """The skipped cases by skip reason and message, the most cases first."""
+def skips(runs: Sequence[Run], capabilities: dict[str, str]) -> list[dict[str, Any]]:
+    """The skipped cases by skip reason and message, the most cases first. Each has the numbers of its runs, from 1."""
     groups: dict[tuple[str, str], dict[str, set[int]]] = {}
-    for number, run in enumerate(runs):
+    for number, run in enumerate(runs, 1):
         for case in run.data["cases"]:
             reason = case.get("skip_reason", "")
             if case["result"] == "SKIP" or reason:
@@ -116,45 +116,45 @@ def _skips(runs: Sequence[Run], capabilities: dict[str, str]) -> list[dict[str, 
     )
 
 
-def _failures(runs: Sequence[Run]) -> list[dict[str, Any]]:
+def failures(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """The cases with a bad result in a run, the worst first."""
     found: dict[str, dict[str, Any]] = {}
-    for number, run in enumerate(runs):
+    for run in runs:
         for case in run.data["cases"]:
             if case["result"] in facts.BAD:
-                one = found.setdefault(
-                    case["id"],
-                    {"case": case["id"], "rules": case["rules"], "runs": [], "worst": 99},
-                )
-                one["runs"].append(number)
+                one = {"case": case["id"], "rules": case["rules"], "runs": [], "worst": 99}
+                one = found.setdefault(case["id"], one)
+                one["runs"].append((run.place, case))
                 one["worst"] = min(one["worst"], facts.BAD.index(case["result"]))
     return sorted(found.values(), key=lambda one: (one["worst"], one["case"]))
 
 
+def _totals(runs: Sequence[Run]) -> list[str]:
+    """The totals that are not 0 in all runs."""
+    return [key for key in TOTALS if any(run.data["totals"].get(key) for run in runs)]
+
+
+def _verdicts(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """The verdicts of a run by subject, and that of the whole run if it is another one."""
+    whole = {"subject": "all", "verdict": run["verdict"], "reason": run["reason"]}
+    same = any(one | {"subject": "all"} == whole for one in run["verdicts"])
+    return list(run["verdicts"]) if same else [*run["verdicts"], whole]
+
+
 def data_of(runs: Sequence[Run]) -> dict[str, Any]:
-    """The data that the script of a page shows."""
+    """The data that the script of a page shows: the map of the rules, and their details."""
     texts = Texts()
     rows = [_run(run, texts) for run in runs]
     return {
         "runs": rows,
         "rules": _rules(runs, facts.catalogue()),
         "areas": facts.areas(),
-        "failures": _failures(runs),
-        "skips": _skips(runs, facts.capabilities()),
-        "skip_reasons": facts.SKIP_REASONS,
-        "measured": pictures.of_runs(runs),
         "texts": texts.all,
     }
 
 
-def _embedded(data: dict[str, Any]) -> str:
-    """JSON for a script element: it cannot end the element."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def _assets(*names: str) -> str:
-    return "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in names)
+def _asset(name: str) -> Markup:
+    return Markup((ASSETS / name).read_text(encoding="utf-8"))
 
 
 def title(runs: Sequence[Run]) -> str:
@@ -164,14 +164,26 @@ def title(runs: Sequence[Run]) -> str:
 
 def text(runs: Sequence[Run]) -> str:
     """The page."""
-    parts = {
-        "title": html.escape(title(runs)),
-        "style": _assets("page.css", "pictures.css"),
-        "script": _assets("page.js", "pictures.js"),
-        "data": _embedded(data_of(runs)),
-    }
-    template = _assets("page.html")
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
+    environment = Environment(
+        loader=FileSystemLoader(ASSETS), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
+    measured = pictures.of_runs(runs)
+    figures = {one["case"]: len(one["figures"]) for one in measured}
+    return environment.get_template("page.html").render(
+        title=title(runs),
+        runs=[{**run.data, "place": run.place} for run in runs],
+        totals=_totals(runs),
+        verdicts=_verdicts(runs[0].data),
+        styles=STYLES,
+        failures=failures(runs),
+        measured=measured,
+        pictures=figures,
+        skips=skips(runs, facts.capabilities()),
+        skip_reasons=facts.SKIP_REASONS,
+        data=data_of(runs) | {"measured": figures},
+        asset=_asset,
+    )
 
 
 def write(runs: Iterable[Run], path: Path) -> None:

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from results import bundle, facts, history, links, page, reports
+from results import bundle, facts, history, page, reports
 from results.errors import ResultsError
 from results.history import Stored
 
@@ -31,6 +31,7 @@ GENERATOR_S = 600
 SHOWN_RUNS = 20
 """The runs of a cell that its table has."""
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+COLOUR = re.compile(r"\x1b\[\d*m")
 FENCE = re.compile(r"^(```.*?^```$)", re.M | re.S)
 CONFIGURATION = {
     "site_name": "pmuconf",
@@ -182,7 +183,7 @@ def configuration(with_results: bool) -> Mapping[str, object]:
 
 
 def make(file: Path, out: Path, root: Path = facts.ROOT) -> None:
-    """Makes the site in the folder `out`, which it replaces. ResultsError names each broken link."""
+    """Makes the site in the folder `out`, which it replaces. ResultsError names each link to a missing file."""
     if out.exists() and not (out / "index.html").is_file():
         raise ResultsError(f"{out}: not a site: this would remove its files")
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -192,15 +193,13 @@ def make(file: Path, out: Path, root: Path = facts.ROOT) -> None:
         with_results = add_results(file, folder / "pages")
         (folder / "mkdocs.yml").write_text(json.dumps(configuration(with_results)))
         _generate(folder)
-        found = list(links.broken(folder / "site"))
-        if found:
-            raise ResultsError("\n".join([f"{len(found)} broken links:", *found]))
         shutil.rmtree(out, ignore_errors=True)
         (folder / "site").rename(out)
 
 
 def _generate(folder: Path) -> None:
-    words = ["mkdocs", "build", "--quiet", "--config-file", str(folder / "mkdocs.yml")]
+    """Runs MkDocs. A link to a missing file is an error."""
+    words = ["mkdocs", "build", "--strict", "--config-file", str(folder / "mkdocs.yml")]
     try:
         done = subprocess.run(
             [*words, "--site-dir", str(folder / "site")],
@@ -215,4 +214,6 @@ def _generate(folder: Path) -> None:
     except subprocess.TimeoutExpired as error:
         raise ResultsError(f"mkdocs did not end within {GENERATOR_S} s") from error
     if done.returncode != 0:
-        raise ResultsError(f"mkdocs failed: {done.stderr.strip()}")
+        lines = [COLOUR.sub("", line) for line in done.stderr.splitlines() if line]
+        found = [line for line in lines if not line.startswith("INFO")]
+        raise ResultsError("\n".join(["mkdocs failed:", *found]))

@@ -103,6 +103,10 @@ def test_broken_link_is_reported(tree: Path, link: str) -> None:
     assert found.startswith("docs/other.md: the link (")
 
 
+def test_only_headings_on_which_renderers_agree_have_anchors() -> None:
+    assert guide.anchors("# One `a_b`, two\n## A - b\n## \u00dcber\n") == {"one-a_b-two"}
+
+
 @pytest.mark.parametrize("name", ["driver/README.md", "docs/targets.md"])
 def test_missing_text_is_reported(tree: Path, name: str) -> None:
     (tree / name).unlink()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows the data of a page: the verdict, the failures, the map of the rules, the skipped cases. The pictures: pictures.js.
+// Shows the map of the rules and their details. page.html has the rest of a page; the pictures: pictures.js.
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -21,7 +21,6 @@ const RESULTS = {
 };
 const ORDER = Object.keys(RESULTS);
 const ABSENT = ["off", " ", "not in this run"];
-const BAD = new Set(["CRASH", "FAIL", "TIMEOUT", "UNEXPECTED_PASS", "BROKEN", "NOT_RUN"]);
 const TEXT_COLUMNS = 20;  // with more runs, a row of the map has no room for the rule's text
 const [RESULT, SECONDS, MESSAGE, REPRO, REASON] = [0, 1, 2, 3, 4];
 
@@ -45,60 +44,9 @@ function worst(rule) {
   return ORDER.find((result) => results.includes(result)) ?? "NOT_RUN";
 }
 
-function ruleLink(id) {
-  return make("a", { href: `#${id}` }, id);
-}
-
-const TOTALS = ["passed", "failed", "waived", "skipped", "broken", "timeout", "crash", "lost"];
-const verdictOf = (run) => run.verdict.replaceAll("_", " ").toLowerCase();
-const STYLES = { CONFORMANT: "good", NOT_CONFORMANT: "bad", NOT_JUDGED: "open", PARTIAL: "open" };
-
-function showProblems(run) {
-  return run.problems.map((problem) => make("pre", {}, problem));
-}
-
-function showSummary() {
-  const section = byId("summary");
-  if (!single) {
-    section.append(tableOfRuns());
-    for (const [i, run] of data.runs.entries()) {
-      if (run.problems.length) section.append(make("h3", {}, `${i + 1}. ${run.place}`), ...showProblems(run));
-    }
-    return;
-  }
-  const [run] = data.runs;
-  const totals = TOTALS.filter((key) => run.totals[key]);
-  const shown = run.verdicts.some((one) => one.verdict === run.verdict && one.reason === run.reason);
-  const lines = shown ? run.verdicts : [...run.verdicts, { ...run, subject: "all" }];
-  section.append(
-    ...lines.map((one) => make("p", { class: "verdict" },
-      make("span", { class: `tag ${STYLES[one.verdict] ?? "off"}` }, verdictOf(one)), ` ${one.subject}: ${one.reason}`)),
-    make("ul", { class: "facts" },
-      make("li", {}, `kernel ${run.release}`),
-      run.profile && make("li", {}, `profile ${run.profile}`),
-      make("li", {}, plural(run.totals.cases, "case")),
-      ...totals.map((key) => make("li", {}, `${run.totals[key]} ${key}`))),
-    ...showProblems(run));
-}
-
-// One row for each run. The number of a row is that of its column in the map.
-function tableOfRuns() {
-  const used = TOTALS.filter((key) => data.runs.some((run) => run.totals[key]));
-  const heads = ["", "target", "kernel", "machine", "profile", "verdict", ...used, "reason"];
-  const body = data.runs.map((run, i) => make("tr", {},
-    make("th", { scope: "row" }, `${i + 1}`),
-    ...[run.target, run.release, run.arch, run.profile].map((text) => make("td", {}, text)),
-    make("td", {}, make("span", { class: `tag ${STYLES[run.verdict] ?? "off"}` }, verdictOf(run))),
-    ...used.map((key) => make("td", { class: "number" }, `${run.totals[key]}`)),
-    make("td", { class: "dim" }, run.reason)));
-  const head = heads.map((text) => (text ? make("th", { scope: "col" }, text) : make("td", {})));
-  return make("table", { class: "runs" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
-}
-
-// The command that repeats a case, with a button that copies it.
+// The command that repeats a case, with a button that copies it, as in page.html.
 function reproOf(command) {
-  const button = make("button", { type: "button", onclick: () => navigator.clipboard?.writeText(command) }, "copy");
-  return make("p", {}, make("code", {}, command), " ", button);
+  return make("p", {}, make("code", {}, command), " ", make("button", { type: "button", class: "copy" }, "copy"));
 }
 
 function caseParts(run, entry) {
@@ -106,23 +54,6 @@ function caseParts(run, entry) {
     entry[MESSAGE] !== 0 && make("pre", {}, data.texts[entry[MESSAGE]]),
     entry[REPRO] !== 0 && reproOf(data.texts[entry[REPRO]]),
   ];
-}
-
-function showFailures() {
-  const section = byId("failures");
-  if (data.failures.length === 0) return;
-  section.append(make("h2", {}, plural(data.failures.length, "failed case")));
-  for (const one of data.failures) {
-    const links = one.rules.flatMap((rule) => [ruleLink(rule), " "]);
-    const part = make("article", { class: "failure" }, make("h3", {}, `${one.case} `),
-      make("p", {}, "rules: ", ...links), picturesLink(one.case));
-    for (const number of one.runs) {
-      const run = data.runs[number];
-      const entry = run.cases[one.case];
-      part.append(make("p", {}, `${entry[RESULT]} on ${run.place}`), ...caseParts(run, entry).filter((x) => x));
-    }
-    section.append(part);
-  }
 }
 
 const cells = new Map();  // rule id: its button
@@ -271,25 +202,6 @@ function close() {
   (opener ?? byId("search")).focus();
 }
 
-function showSkips() {
-  const section = byId("skips");
-  if (data.skips.length === 0) return;
-  section.append(make("h2", {}, "Skipped cases"));
-  let reason = null;
-  for (const group of data.skips) {
-    if (group.reason !== reason) {
-      reason = group.reason;
-      section.append(make("h3", {}, reason), make("p", { class: "dim" }, data.skip_reasons[reason] ?? ""));
-    }
-    const items = group.cases.map(([name, runs]) =>
-      make("li", {}, name, runs.length === data.runs.length ? "" : ` (run ${runs.map((i) => i + 1).join(", ")})`));
-    section.append(make("details", {},
-      make("summary", {}, `${group.message || "no message"}: ${plural(group.cases.length, "case")}`),
-      group.hint && make("p", {}, `A target has it if: ${group.hint.replaceAll("`", "")}.`),
-      make("ul", {}, ...items)));
-  }
-}
-
 function setTheme(dark) {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
   byId("theme").setAttribute("aria-pressed", String(dark));
@@ -314,19 +226,21 @@ function onKey(event) {
   }
 }
 
+function onCopy(event) {
+  if (event.target.className === "copy") navigator.clipboard?.writeText(event.target.previousElementSibling.textContent);
+}
+
 function start() {
-  showSummary();
-  showFailures();
   showMap();
   showResultFilters();
-  showMeasurements();
-  showSkips();
+  prepareNumbers();
   filter();
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
   byId("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme !== "dark"));
   byId("filter").addEventListener("input", filter);
   byId("filter").addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("keydown", onKey);
+  document.addEventListener("click", onCopy);
   const openHash = () => {
     const id = decodeURIComponent(location.hash.slice(1));
     if (!goToPictures(id)) open(id);

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows the measurements of a page: their pictures, and the numbers behind them. This file has functions only, since
-// page.js begins before its end.
-
-function picturesId(name) {
-  return `pictures-${name}`;
-}
+// Leads to the pictures of a page, and shows the numbers behind them. This file has functions only, since page.js
+// begins before its end.
 
 // A link to the pictures of a case; null if it has none.
 function picturesLink(name) {
-  const found = data.measured.find((one) => one.case === name);
-  if (found === undefined) return null;
-  return make("p", {}, make("a", { href: `#${picturesId(name)}` }, plural(found.figures.length, "measurement")));
+  const count = data.measured[name];
+  return count ? make("p", {}, make("a", { href: `#pictures-${name}` }, plural(count, "measurement"))) : null;
 }
 
 // Moves to the pictures that an address names. False if it names none.
@@ -23,57 +18,18 @@ function goToPictures(id) {
   return true;
 }
 
-function showMeasurements() {
-  if (data.measured.length === 0) return;
-  const section = byId("measurements");
-  section.append(make("h2", {}, `Measurements of ${plural(data.measured.length, "case")}`));
-  for (const one of data.measured) section.append(measuredCase(one));
-}
-
-function measuredCase(one) {
-  const links = one.rules.flatMap((rule) => [ruleLink(rule), " "]);
-  const article = make("article", { id: picturesId(one.case), class: "measured", tabindex: "-1" },
-    make("h3", {}, one.case), make("p", {}, "rules: ", ...links));
-  if (single) {
-    article.append(make("div", { class: "figures" },
-      ...one.figures.flatMap((figure) => figure.columns.map((column) => figureOf(one, figure, column)))));
-    return article;
+// The table of numbers is made when it is opened, since a page has many of them.
+function prepareNumbers() {
+  for (const part of document.querySelectorAll("figure details")) {
+    const fill = () => {
+      if (!part.open || part.querySelector("table")) return;
+      const { heads, series } = JSON.parse(part.querySelector("script").textContent);
+      const rows = series.flatMap(([name, points]) => points.map((point) => [name, ...point]));
+      part.append(...tableOf(part.dataset.name, ["series", ...heads], rows));
+    };
+    part.addEventListener("toggle", fill);
+    fill();
   }
-  for (const figure of one.figures) {
-    article.append(make("div", { class: "figures" }, ...figure.columns.map((column) => figureOf(one, figure, column))));
-  }
-  return article;
-}
-
-function figureOf(one, figure, column) {
-  const run = data.runs[column.run];
-  const caption = make("figcaption", {}, make("strong", {}, figure.title),
-    figure.at && make("span", { class: "at" }, figure.at),
-    !single && make("span", { class: "place" }, `${column.run + 1}. ${run.place}`),
-    make("span", { class: "dim" }, figure.axes));
-  if (column.left_out) caption.append(make("span", { class: "dim" }, `without ${plural(column.left_out, "further point")}`));
-  const element = make("figure", {}, caption, column.note && make("p", { class: "dim" }, column.note));
-  if (column.picture) element.append(pictureOf(column.picture));
-  if (column.series) element.append(numbersOf(`${one.case}.${figure.name}`, figure, column));
-  return element;
-}
-
-// The page's maker wrote the picture, and escaped its texts.
-function pictureOf(text) {
-  const template = document.createElement("template");
-  template.innerHTML = text;
-  return template.content;
-}
-
-// The numbers behind a picture. Their table is made when it is opened, since a page has many of them.
-function numbersOf(name, figure, column) {
-  const rows = column.series.flatMap(([series, points]) => points.map((point) => [series, ...point]));
-  const part = make("details", {}, make("summary", {}, `data: ${plural(rows.length, "point")}`));
-  part.addEventListener("toggle", () => {
-    if (part.open && part.childElementCount === 1) part.append(...tableOf(name, ["series", ...figure.heads], rows));
-  });
-  if (!column.picture) part.open = true;
-  return part;
 }
 
 function tableOf(name, heads, rows) {

@@ -15,9 +15,9 @@ from results import document, facts, page
 from results.__main__ import main
 from results.document import Run
 from results.errors import ResultsError
-from results.tests import runs
+from results.tests import measured, runs
 
-MOST_BYTES = 3_000_000
+MOST_BYTES = 4_500_000
 RULE = {"id": "CNT-007", "level": "MUST", "subject": "driver", "result": "FAILED", "text": "A."}
 CASE = {"id": "A.One", "rules": ["CNT-007"], "result": "FAIL", "duration_s": 0.5, "message": "m"}
 DOCUMENT: dict[str, Any] = {
@@ -51,34 +51,54 @@ def test_message_cannot_end_the_data() -> None:
     assert json.loads(data)["texts"][1] == "</script><script>alert(1)</script>"
 
 
-def test_title_is_escaped() -> None:
-    assert "<h1>a&lt;b&gt;, 6.12, x86_64</h1>" in page.text([run_of(target="a<b>")])
+@pytest.mark.parametrize("runs_of_page", [1, 2])
+def test_texts_of_a_run_are_escaped(runs_of_page: int) -> None:
+    case = {"message": "<i>m", "repro": "<i>r", "id": "<i>c"}
+    skip = {"result": "SKIP", "message": "<i>s", "skip_reason": "<i>k", "id": "<i>d"}
+    verdict = {"subject": "<i>v", "verdict": "<i>w", "reason": "<i>x"}
+    measurement = measured.counts() | {"title": "<i>t"}
+    words = {key: f"<i>{key}" for key in ("target", "release", "profile", "reason", "verdict")}
+    run = run_of(
+        case, skip | {"measurements": [measurement]}, problems=["<i>p"], verdicts=[verdict], **words
+    )
+    text = page.text([run] * runs_of_page)
+    assert "<i>" not in text
+    single = {"<i>v", "<i>x"} if runs_of_page == 1 else set()
+    shown = {*words.values(), *(f"<i>{letter}" for letter in "mrcskdpt"), *single}
+    assert [one for one in shown if one.replace("<", "&lt;").replace(">", "&gt;") not in text] == []
+
+
+def test_whole_verdict_is_shown_if_no_subject_has_it() -> None:
+    verdict = {"subject": "driver", "verdict": "NOT_CONFORMANT", "reason": "r"}
+    assert "driver: r</p>" in page.text([run_of(reason="r", verdicts=[verdict])])
+    assert "all: " not in page.text([run_of(reason="r", verdicts=[verdict])])
+    assert "all: q</p>" in page.text([run_of(reason="q", verdicts=[verdict])])
 
 
 def test_worst_failures_come_first() -> None:
     names = {"E.Five": "BROKEN", "A.One": "FAIL", "B.Two": "CRASH", "C.Three": "TIMEOUT"}
     cases = [{"id": name, "result": result} for name, result in names.items()]
-    data = page.data_of([run_of(*cases, {"id": "D.Four", "result": "PASS"})])
-    assert [one["case"] for one in data["failures"]] == ["B.Two", "A.One", "C.Three", "E.Five"]
+    found = page.failures([run_of(*cases, {"id": "D.Four", "result": "PASS"})])
+    assert [one["case"] for one in found] == ["B.Two", "A.One", "C.Three", "E.Five"]
 
 
 def test_failure_names_the_runs_that_have_it() -> None:
-    good, bad = run_of({"result": "PASS"}), run_of({"result": "FAIL"})
-    (one,) = page.data_of([good, bad, bad])["failures"]
-    assert one["runs"] == [1, 2]
+    good, bad = run_of({"result": "PASS"}), run_of({"result": "FAIL"}, target="u")
+    (one,) = page.failures([good, bad, bad])
+    assert [place for place, _ in one["runs"]] == ["u, 6.12, x86_64"] * 2
 
 
 def test_skips_are_grouped_by_reason_and_message() -> None:
     skip = {"result": "SKIP", "skip_reason": "not_claimed", "message": "needs trace"}
     cases = [skip | {"id": "A.One"}, skip | {"id": "A.Two"}]
     cases += [skip | {"id": "A.Three", "skip_reason": "kernel_lacks", "message": "ABI-1 needs"}]
-    data = page.data_of([run_of(*cases), run_of(cases[0])])
-    rows = [(one["reason"], one["message"], one["cases"]) for one in data["skips"]]
+    found = page.skips([run_of(*cases), run_of(cases[0])], facts.capabilities())
+    rows = [(one["reason"], one["message"], one["cases"]) for one in found]
     assert rows == [
-        ("not_claimed", "needs trace", [["A.One", [0, 1]], ["A.Two", [0]]]),
-        ("kernel_lacks", "ABI-1 needs", [["A.Three", [0]]]),
+        ("not_claimed", "needs trace", [["A.One", [1, 2]], ["A.Two", [1]]]),
+        ("kernel_lacks", "ABI-1 needs", [["A.Three", [1]]]),
     ]
-    assert data["skips"][0]["hint"] == "its kind is `trace`"
+    assert found[0]["hint"] == "its kind is `trace`"
 
 
 def test_each_capability_of_a_case_has_a_description() -> None:
