@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ci import costs
-from vm.errors import PmuvmError
+from pmubase.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "bench"
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
         found = results(run_benchmarks(PROGRAM, OUT / "core_bench.json"))
         if not options.no_vm:
             found["guest"] = costs.report(costs.run(options.kernel, ROOT / "driver"))
-    except (BenchError, PmuvmError) as error:
+    except (BenchError, UserError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
     report.write_text(json.dumps(found, indent=2) + "\n")

@@ -28,8 +28,8 @@ from ci.units.readers import Readers
 from ci.units.runner import Runner
 from ci.units.schedule import Machine, Schedule, quickest, urgency
 from ci.units.unit import OUT, Outcome, Unit
+from pmubase.errors import UserError
 from vm import page
-from vm.errors import PmuvmError
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -160,7 +160,7 @@ def main() -> int:
             print(list_units(known))
             return 0
         units = known if options.stages is None else select_units(known, options.stages)
-    except (ValueError, PmuvmError, matrix_file.MatrixError) as error:
+    except (ValueError, UserError, matrix_file.MatrixError) as error:
         print(f"check: {error}")
         return 2
     if options.shard:

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pmubase.errors import UserError
 from vm import guest, kernel, runs, suite
-from vm.errors import PmuvmError
 
 ROUNDS = 15
 TIMEOUT_S = 400
@@ -55,7 +55,7 @@ class Result:
 
 
 def compare(question: Comparison, raw: Mapping[str, Any]) -> Result:
-    """Computes the ratios of one comparison from the output of `costs`. PmuvmError if it has no rounds."""
+    """Computes the ratios of one comparison from the output of `costs`. UserError if it has no rounds."""
     rows: Any = raw
     try:
         for key in question.place:
@@ -69,7 +69,7 @@ def compare(question: Comparison, raw: Mapping[str, Any]) -> Result:
         ZeroDivisionError,
         statistics.StatisticsError,
     ) as error:
-        raise PmuvmError(f"costs: no rounds to compare for '{question.name}': {error!r}") from error
+        raise UserError(f"costs: no rounds to compare for '{question.name}': {error!r}") from error
     if question.at_most is not None:
         aim, met = f"at most {question.at_most}", median <= question.at_most
     else:
@@ -79,7 +79,7 @@ def compare(question: Comparison, raw: Mapping[str, Any]) -> Result:
 
 
 def run(name: str, driver: Path) -> dict[str, Any]:
-    """Boots a guest of kernel `name`, loads `driver`, runs `costs` and returns its output. PmuvmError if a step fails."""
+    """Boots a guest of kernel `name`, loads `driver`, runs `costs` and returns its output. UserError if a step fails."""
     stock, target = kernel.find(name), suite.find_target("refpmu")
     machine = runs.machine(
         stock, target, driver=driver, files={"bin/costs": suite.tool("tools/costs")}
@@ -91,15 +91,15 @@ def run(name: str, driver: Path) -> dict[str, Any]:
             vm.load("refpmu.ko", ())
             done = vm.exec(command, TIMEOUT_S)
     except guest.ModuleRefused as refused:
-        raise PmuvmError(f"costs: the module does not load: {refused}") from refused
+        raise UserError(f"costs: the module does not load: {refused}") from refused
     except guest.GuestLost as lost:
-        raise PmuvmError(f"costs: guest lost: {lost.cause}", details=lost.tail) from lost
+        raise UserError(f"costs: guest lost: {lost.cause}", details=lost.tail) from lost
     if done.status != 0:
-        raise PmuvmError(f"costs ended with status {done.status}: {done.stderr.strip()}")
+        raise UserError(f"costs ended with status {done.status}: {done.stderr.strip()}")
     try:
         output = json.loads(done.stdout)
     except ValueError as error:
-        raise PmuvmError(f"costs: the output is not JSON: {error}") from error
+        raise UserError(f"costs: the output is not JSON: {error}") from error
     return {"kernel": stock.release, "accel": machine.accel, "costs": output}
 
 

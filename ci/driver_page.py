@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pmubase.errors import UserError
 from vm import suite
-from vm.errors import PmuvmError
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -77,7 +77,7 @@ def is_shown(target: str) -> bool:
     """Whether a target is one of the kernel's own drivers, or the reference driver."""
     try:
         return target == OURS or suite.find_target(target).module != OURS
-    except PmuvmError:
+    except UserError:
         return False
 
 

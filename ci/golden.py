@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from conformance.rules.generate import CatalogueError, Rule, read_catalogue
-from vm import store
+from pmubase import store
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from vm import kbuild, kernel, source, store, tree
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+from vm import kbuild, kernel, source, tree
 
 KERNELS = tuple(kernel.known())
 FRAGMENT = store.ROOT / "ci" / "intree.config"
@@ -37,17 +38,17 @@ class Tree:
     log: Path
 
     def make(self, *targets: str) -> str:
-        """Runs make and returns its output. PmuvmError with the first error if make fails."""
+        """Runs make and returns its output. UserError with the first error if make fails."""
         words = ["-C", str(self.path), "ARCH=x86_64", f"-j{os.cpu_count() or 1}", *targets]
         done = kbuild.make(words, BUILD_S, f"make {' '.join(targets)}")
         with self.log.open("a", encoding="utf-8") as log:
             log.write(done.stdout)
         if done.returncode != 0:
-            raise PmuvmError(f"make {' '.join(targets)}: {tree.first_error(done.stdout)}")
+            raise UserError(f"make {' '.join(targets)}: {tree.first_error(done.stdout)}")
         return done.stdout
 
     def configure(self, value: str) -> None:
-        """Configures with tinyconfig, the fragment and CONFIG_REFPMU=`value`. PmuvmError if Kconfig drops an option."""
+        """Configures with tinyconfig, the fragment and CONFIG_REFPMU=`value`. UserError if Kconfig drops an option."""
         text = f"{FRAGMENT.read_text(encoding='utf-8')}CONFIG_REFPMU={value}\n"
         self.make("tinyconfig")
         config = self.path / ".config"
@@ -56,7 +57,7 @@ class Tree:
         self.make("olddefconfig")
         dropped = tree.dropped_options(text, config.read_text(encoding="utf-8"))
         if dropped:
-            raise PmuvmError(f"Kconfig drops {', '.join(dropped)}")
+            raise UserError(f"Kconfig drops {', '.join(dropped)}")
 
     def complaints(self) -> list[str]:
         """The warnings of W=1 about the driver's sources. Warnings about other files of the tree do not count."""
@@ -127,7 +128,7 @@ def build(series: str, out: Path) -> dict[str, list[str]]:
             try:
                 ready.configure(value)
                 found[value] = way(ready)
-            except PmuvmError as error:
+            except UserError as error:
                 found[value] = [str(error)]
     return found
 
@@ -147,7 +148,7 @@ def main() -> int:
                 print(f"{name}: {'FAIL' if found else 'PASS'}", flush=True)
                 for line in found[:SHOWN]:
                     print(f"    {line}")
-    except PmuvmError as error:
+    except UserError as error:
         print(f"intree: {error}", file=sys.stderr)
         return 2
     passed = sum(case["result"] == "PASS" for case in cases)

@@ -16,15 +16,19 @@ from pathlib import Path
 from ci.units import records
 from ci.units.inputs import Inputs, driver_inputs, package_files
 from ci.units.records import Case, Record
-from vm import kernel, module, runs, session, store, suite
+from pmubase import store
+from pmubase.errors import UserError
+from vm import kernel, module, runs, session, suite
 from vm.channel import Message
-from vm.errors import PmuvmError
 from vm.progress import Progress
 
 ROOT = Path(__file__).resolve().parent.parent
 
 MACHINE = ("package:qemu-system-x86", "package:qemu-system-data", "package:busybox-static")
-RUNNER = (*package_files("vm"), "file:vm/initrd/init", "file:ci/__init__.py", "file:ci/judge.py")
+RUNNER = (
+    *(*package_files("pmubase"), *package_files("vm")),
+    *("file:vm/initrd/init", "file:ci/__init__.py", "file:ci/judge.py"),
+)
 GOOD = ("PASS", "SKIP")
 
 
@@ -165,7 +169,7 @@ def main(argv: Sequence[str]) -> int:
         target = suite.find_target(options.target)
         (options.out / "results.json").unlink(missing_ok=True)
         return Run(target, options.kernel, options.out, options.fresh).judge()
-    except PmuvmError as error:
+    except UserError as error:
         if error.details:
             print(error.details, file=sys.stderr)
         print(f"judge: {error}", file=sys.stderr)

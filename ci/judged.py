@@ -20,7 +20,7 @@ from ci.units import evidence
 from ci.units.records import Case
 from ci.units.unit import Outcome
 from conformance.rules.evidence import OtherTest, read_tests
-from vm import store
+from pmubase import store
 
 ROOT = store.ROOT
 NAME = "judged.json"

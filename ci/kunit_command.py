@@ -7,12 +7,12 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from vm import store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
 
 
 def run(words: Sequence[str], limit_s: float, late: str) -> tuple[int, str]:
-    """Returns the status and the last line of stderr. PmuvmError(`late`) at the time limit."""
+    """Returns the status and the last line of stderr. UserError(`late`) at the time limit."""
     try:
         done = subprocess.run(
             [sys.executable, "-m", "kunit.pmukunit", *words],
@@ -25,6 +25,6 @@ def run(words: Sequence[str], limit_s: float, late: str) -> tuple[int, str]:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise PmuvmError(f"{late} after {limit_s:.0f} s") from error
+        raise UserError(f"{late} after {limit_s:.0f} s") from error
     errors = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
     return done.returncode, errors[-1]

@@ -14,9 +14,10 @@ from ci.lying.lie_file import Lie, LieFileError
 from ci.lying.trial import Pair
 from conformance.rules.generate import CatalogueError, Rule, read_catalogue
 from ci.units.evidence import applies
-from vm import kernel, session, stock, store, suite
+from pmubase import store
+from pmubase.errors import UserError
+from vm import kernel, session, stock, suite
 from vm.channel import Message
-from vm.errors import PmuvmError
 from vm.runs import plan
 
 OUT = store.ROOT / "build" / "lies"
@@ -62,7 +63,7 @@ class Bench:
         if result["result"] == "BROKEN" and "lie" not in result:
             lines = str(result["message"]).splitlines()
             why = next((line for line in lines if "pmuconf: " in line), lines[0])
-            raise PmuvmError(
+            raise UserError(
                 f"{lie.path.name}: lie '{lie.id}': {why.replace(session.LIE, 'its line ')}"
             )
         return result
@@ -177,7 +178,7 @@ def main(argv: list[str]) -> int:
     (options.out / "results.json").unlink(missing_ok=True)
     try:
         return run(options)
-    except PmuvmError as error:
+    except UserError as error:
         if error.details:
             print(error.details, file=sys.stderr)
         print(f"lies: {error}", file=sys.stderr)

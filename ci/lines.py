@@ -16,8 +16,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ci import kunit_command
-from vm import guest, kernel, runs, store, suite
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+from vm import guest, kernel, runs, suite
 
 OUT = store.ROOT / "build" / "lines"
 CONFIG = store.ROOT / "ci" / "coverage.config"
@@ -72,7 +73,7 @@ def merge(counts: Counts, report: Any) -> None:
                 number = line["line_number"]
                 lines[number] = lines.get(number, 0) + line["count"]
     except (KeyError, TypeError) as error:
-        raise PmuvmError(f"gcov wrote a report in an unknown format: {error!r}") from error
+        raise UserError(f"gcov wrote a report in an unknown format: {error!r}") from error
 
 
 def judge(counts: Counts) -> tuple[list[Report], list[str], bool]:
@@ -112,7 +113,7 @@ def build(name: str) -> Path:
     words = ["--build-only", "--kernel", name, "--suites", str(suites), "--out", str(OUT)]
     status, output = kunit_command.run(words, BUILD_S, "the kernel is not built")
     if status != 0:
-        raise PmuvmError(output)
+        raise UserError(output)
     return OUT / f"bzImage-{name}"
 
 
@@ -133,7 +134,7 @@ def boot(image: Path, name: str, glob: str, words: str) -> dict[PurePosixPath, b
                 vm.case(case.id, case.deadline_s(target.slowness))
             return fetch(vm)
         except guest.GuestLost as lost:
-            raise PmuvmError(f"{name}: guest lost: {lost.cause}", details=lost.tail) from None
+            raise UserError(f"{name}: guest lost: {lost.cause}", details=lost.tail) from None
 
 
 def fetch(vm: guest.Guest) -> dict[PurePosixPath, bytes]:
@@ -141,12 +142,12 @@ def fetch(vm: guest.Guest) -> dict[PurePosixPath, bytes]:
     listed = vm.exec(["/bin/find", COUNTS, "-name", "*.gcda"])
     names = listed.stdout.split()
     if listed.status or not names:
-        raise PmuvmError(f"the kernel counts no lines: {COUNTS}: {listed.stderr.strip()}")
+        raise UserError(f"the kernel counts no lines: {COUNTS}: {listed.stderr.strip()}")
     found = {}
     for name in names:
         read = vm.exec(["/bin/base64", name])
         if read.status:
-            raise PmuvmError(f"{name}: {read.stderr.strip()}")
+            raise UserError(f"{name}: {read.stderr.strip()}")
         found[PurePosixPath(name.removeprefix(COUNTS))] = base64.b64decode(read.stdout)
     return found
 
@@ -169,7 +170,7 @@ def read(found: Mapping[PurePosixPath, bytes], folder: Path, counts: Counts) -> 
             check=False,
         )
         if done.returncode != 0:
-            raise PmuvmError(f"gcov cannot read {folder / path.name}: {done.stderr.strip()}")
+            raise UserError(f"gcov cannot read {folder / path.name}: {done.stderr.strip()}")
         merge(counts, json.loads(done.stdout))
 
 
@@ -190,7 +191,7 @@ def main(argv: list[str]) -> int:
     results.unlink(missing_ok=True)
     try:
         counts = measure(options.kernel)
-    except (PmuvmError, OSError, ValueError, subprocess.TimeoutExpired) as error:
+    except (UserError, OSError, ValueError, subprocess.TimeoutExpired) as error:
         print(f"lines: {error}", file=sys.stderr)
         return 2
     files, rows, enough = judge(counts)

@@ -27,8 +27,8 @@ from ci.checks import (
     tidy,
     versions,
 )
-from vm import store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
 from vm.kernel import known
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -110,7 +110,7 @@ def sources_of_rules() -> list[str]:
             for series in SERIES:
                 with store.locked(cache / "intree" / f"{series}.lock"):
                     trees[series] = intree.unpack_once(series, cache)
-    except PmuvmError as error:
+    except UserError as error:
         return [str(error)]
     return sources.findings(ROOT, trees)
 

@@ -21,8 +21,9 @@ from typing import NoReturn
 from ci import driver_page, judged, matrix_file, timed_commands
 from ci.matrix_file import PYTHON, ROOT, Exclusion, Job, Matrix, MatrixError, matches
 from ci.soak import positive_number
+from pmubase.errors import UserError
 from vm import arch, page
-from vm.errors import STATUS_NO_PACKAGE, PmuvmError
+from vm.packages import STATUS_NO_PACKAGE
 
 OUT = ROOT / "build" / "matrix"
 PREPARE_S = 2 * 3600
@@ -267,7 +268,7 @@ def write_page(outcomes: Iterable[Outcome]) -> None:
     try:
         page.write(reports, OUT / page.NAME)
         print(f"page of all runs: {OUT / page.NAME}")
-    except PmuvmError as error:
+    except UserError as error:
         print(f"matrix: no page: {error}", file=sys.stderr)
 
 
@@ -354,7 +355,7 @@ def main(arguments: Sequence[str]) -> int:
         count = f"{len(chosen)} of {len(matrix.jobs)} jobs"
         print(f"{count}, {options.parallel} at the same time: about {minutes:.0f} min", flush=True)
         outcomes = run_all(chosen, matrix, options.parallel)
-    except (MatrixError, PmuvmError, judged.JudgedError, OSError) as error:
+    except (MatrixError, UserError, judged.JudgedError, OSError) as error:
         print(f"matrix: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

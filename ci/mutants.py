@@ -22,8 +22,8 @@ from ci.mutation.judging import Judge, Request, plan
 from ci.mutation.killers import Killers
 from ci.mutation.trial import Goal
 from conformance.rules.generate import CatalogueError, read_catalogue
-from vm import store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent
 DRIVER = ROOT / "driver"
@@ -139,7 +139,7 @@ def main(argv: list[str]) -> int:
     (options.out / "results.json").unlink(missing_ok=True)
     try:
         return run(options)
-    except PmuvmError as error:
+    except UserError as error:
         if error.details:
             print(error.details, file=sys.stderr)
         print(f"mutants: {error}", file=sys.stderr)

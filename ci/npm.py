@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from vm import store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent
 MANIFEST = ("package.json", "package-lock.json")
@@ -39,7 +39,7 @@ def install(tool: Path, folder: Path) -> None:
         shutil.copy(tool / name, folder / name)
     npm = shutil.which("npm")
     if npm is None:
-        raise PmuvmError("no program npm, which this needs: run ci/install-deps")
+        raise UserError("no program npm, which this needs: run ci/install-deps")
     command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
     command += ["--fetch-retries=1", "--fetch-timeout=30000"]
     try:
@@ -53,14 +53,14 @@ def install(tool: Path, folder: Path) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise PmuvmError(f"npm ci did not end within {INSTALL_S} s") from error
+        raise UserError(f"npm ci did not end within {INSTALL_S} s") from error
     if done.returncode != 0:
         code = CAUSE.search(done.stderr)
         cause = f"code {code[1]}" if code else f"status {done.returncode}"
         if code and code[1] in NETWORK:
             cause = f"npm cannot reach its registry (code {code[1]})"
         where = tool.relative_to(ROOT) if tool.is_relative_to(ROOT) else tool
-        raise PmuvmError(f"npm ci of {where} failed: {cause}")
+        raise UserError(f"npm ci of {where} failed: {cause}")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -73,7 +73,7 @@ def main(argv: Sequence[str]) -> int:
             return 2
         try:
             modules(folder.resolve())
-        except PmuvmError as error:
+        except UserError as error:
             print(f"npm: {error}", file=sys.stderr)
             return 2
     return 0

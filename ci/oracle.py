@@ -13,8 +13,9 @@ from pathlib import Path
 
 from ci.mutation import patch, workshop
 from ci.mutation.patch import Mutant
-from vm import guest, kernel, runs, store, suite
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+from vm import guest, kernel, runs, suite
 
 ROOT = Path(__file__).resolve().parent.parent
 DRIVER = ROOT / "driver"
@@ -59,9 +60,9 @@ class Trial:
 
 
 def trial(name: str, done: guest.Done) -> Trial:
-    """Reads the output of `oracle`. PmuvmError if the tool could not judge."""
+    """Reads the output of `oracle`. UserError if the tool could not judge."""
     if done.status not in (0, 1):
-        raise PmuvmError(f"{name}: oracle: {done.stderr.strip()}")
+        raise UserError(f"{name}: oracle: {done.stderr.strip()}")
     facts = json.loads(done.stdout)
     first = facts["shown"][0] if facts["shown"] else {"reason": "", "model": "", "kernel": ""}
     return Trial(
@@ -294,7 +295,7 @@ def main(argv: Sequence[str]) -> int:
     )
     try:
         clean, trials = run(request)
-    except (PmuvmError, guest.GuestLost, patch.PatchError) as error:
+    except (UserError, guest.GuestLost, patch.PatchError) as error:
         print(f"oracle: {error}", file=sys.stderr)
         return 2
     print(table(clean, trials))

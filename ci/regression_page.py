@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ci.regression import page
 from ci.regression.verdicts import VerdictsError
-from vm import store
+from pmubase import store
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -23,8 +23,8 @@ from ci.regression import patches, recipes, report, verdicts
 from ci.regression.judging import Judge
 from ci.regression.on_kernel import Request
 from ci.regression.verdict import CAUGHT
-from vm import store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / patches.FOLDER
@@ -114,7 +114,7 @@ def main(argv: list[str]) -> int:
     (options.out / "results.json").unlink(missing_ok=True)
     try:
         return run(options)
-    except PmuvmError as error:
+    except UserError as error:
         if error.details:
             print(error.details, file=sys.stderr)
         return _refused(str(error))

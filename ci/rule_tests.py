@@ -19,8 +19,9 @@ from typing import Any
 from junitparser import Failure, JUnitXml, JUnitXmlError, Skipped, TestCase
 
 from conformance.rules.evidence import OtherTest, read_tests
-from vm import arch, kernel, module, store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+from vm import arch, kernel, module
 
 LAYERS = ("vm", "fuzz")
 TARGET = "refpmu"
@@ -90,7 +91,7 @@ def _pytest(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(argv, cwd=store.ROOT, capture_output=True, text=True, timeout=LIMIT_S)
     except subprocess.TimeoutExpired as late:
-        raise PmuvmError(f"no result after {LIMIT_S} s") from late
+        raise UserError(f"no result after {LIMIT_S} s") from late
 
 
 def run(layer: str, name: str, out: Path) -> int:
@@ -102,14 +103,14 @@ def run(layer: str, name: str, out: Path) -> int:
     listed = _pytest(["--collect-only", *marks, *files])
     ids = chosen(listed.stdout.splitlines(), tests, name)
     if not ids:
-        raise PmuvmError(f"no test of layer {layer} on {name}", details=listed.stdout[-2000:])
+        raise UserError(f"no test of layer {layer} on {name}", details=listed.stdout[-2000:])
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "junit.xml"
         done = _pytest([*marks, f"--junitxml={report}", *ids])
         try:
             read = JUnitXml.fromfile(str(report))
         except (OSError, JUnitXmlError) as error:
-            raise PmuvmError(f"pytest: no report: {error}", details=done.stdout[-2000:]) from error
+            raise UserError(f"pytest: no report: {error}", details=done.stdout[-2000:]) from error
     suites = read if isinstance(read, JUnitXml) else [read]
     found = rows((case for each in suites for case in each), tests)
     store.write(out, (json.dumps(document(layer, name, found), indent=1) + "\n").encode())
@@ -129,7 +130,7 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     try:
         return run(options.layer, options.kernel, options.out)
-    except PmuvmError as error:
+    except UserError as error:
         if error.details:
             print(error.details, file=sys.stderr)
         print(f"rule_tests: {error}", file=sys.stderr)

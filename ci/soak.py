@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pmubase.errors import UserError
 from vm import arch, runs, suite
-from vm.errors import PmuvmError
 from vm.machine_options import MachineOptions
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -97,7 +97,7 @@ def busy_host(processes: int) -> Iterator[None]:
 
 
 def run_suite(options: argparse.Namespace, kind: Kind, seed: int) -> dict[str, str]:
-    """Runs the suite once and returns the result of each case. PmuvmError if the run has no results."""
+    """Runs the suite once and returns the result of each case. UserError if the run has no results."""
     out = OUT / f"{seed}-{kind.name}"
     request = runs.Request(
         target=options.target,
@@ -113,7 +113,7 @@ def run_suite(options: argparse.Namespace, kind: Kind, seed: int) -> dict[str, s
     try:
         found = json.loads((out / "results.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise PmuvmError(f"round {seed} on {kind.name} has no results: {error}") from error
+        raise UserError(f"round {seed} on {kind.name} has no results: {error}") from error
     return {case["id"]: case["result"] for case in found["cases"]}
 
 
@@ -171,7 +171,7 @@ def main(argv: list[str]) -> int:
     (OUT / "results.json").unlink(missing_ok=True)
     try:
         return soak(options, kinds)
-    except PmuvmError as error:
+    except UserError as error:
         print(f"soak: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         print("soak: interrupted", file=sys.stderr)

@@ -31,8 +31,9 @@ from typing import NoReturn
 
 from fuzz import campaign_results, page
 from fuzz.campaign_results import Campaign, Finding
-from vm import guest, kernel, leaks, orphan, qemu, runs, store, suite
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+from vm import guest, kernel, leaks, orphan, qemu, runs, suite
 
 OUT = store.ROOT / "build" / "fuzz-vm"
 TARGETS = ("refpmu", "software")
@@ -109,7 +110,7 @@ class Slices:
         if not crashed or campaign_results.FIGURES.search(done.stdout):
             self._campaign.add(done.stdout)
         if not crashed and done.status != 0:
-            raise PmuvmError(f"the fuzzer: status {done.status}: {done.stdout.strip()[-300:]}")
+            raise UserError(f"the fuzzer: status {done.status}: {done.stdout.strip()[-300:]}")
         for name, data in self._out_of("/tmp/corpus").items():
             store.write(self._kept / name, data)
         self._campaign.corpus = sum(1 for _ in self._kept.iterdir())
@@ -118,12 +119,12 @@ class Slices:
         return crashed or self._has_leaks()
 
     def merge(self, seconds: int) -> None:
-        """Keeps the inputs that reach more code than the seeds. PmuvmError if that fails; all inputs are kept then."""
+        """Keeps the inputs that reach more code than the seeds. UserError if that fails; all inputs are kept then."""
         # The project's seeds come first, so that a random input is kept only if it reaches more code.
         before = "cp /seeds/* /tmp/corpus 2>/dev/null"
         done = self._fuzzer(["-merge=1", "/tmp/corpus", "/corpus"], seconds, before)
         if done.status != 0 or "MERGE-OUTER: " not in done.stdout:
-            raise PmuvmError(f"the merge: status {done.status}: {done.stdout.strip()[-300:]}")
+            raise UserError(f"the merge: status {done.status}: {done.stdout.strip()[-300:]}")
         worth = self._out_of("/tmp/corpus")
         with store.new_folder(self._kept) as made:
             for name, data in worth.items():
@@ -158,7 +159,7 @@ class Slices:
     def _ask(self, script: str) -> str:
         done = self._vm.exec(["sh", "-c", script], self._margin)
         if done.status != 0:
-            raise PmuvmError(f"the guest cannot send its files: {done.stderr.strip()}")
+            raise UserError(f"the guest cannot send its files: {done.stderr.strip()}")
         return done.stdout
 
     def _out_of(self, folder: str) -> dict[str, bytes]:
@@ -176,7 +177,7 @@ class Slices:
             return False
         done = self._vm.exec(["leaks"], math.ceil(leaks.SCAN_S * self._needs.slowness))
         if done.status != 0:
-            raise PmuvmError(f"no scan for memory leaks: {done.stderr.strip()}")
+            raise UserError(f"no scan for memory leaks: {done.stderr.strip()}")
         said = tuple(dict.fromkeys(str(leak) for leak in leaks.parse(done.stdout)))
         if said:
             log = self._found / f"{self._campaign.target}-lost.log"
@@ -262,7 +263,7 @@ def fuzzer() -> Path:
     """The path of the fuzzer, which ci/build guest builds."""
     path = suite.binary().parent.parent / "fuzz" / "guest" / "syscall_fuzzer"
     if not path.is_file():
-        raise PmuvmError(f"no program {path}: build it with ci/build guest pmuconf")
+        raise UserError(f"no program {path}: build it with ci/build guest pmuconf")
     return path
 
 
@@ -284,7 +285,7 @@ def fuzz(request: Request, folder: Path = OUT / "findings") -> Campaign:
         else:
             said = (f"guest lost: {lost.cause}",)
             campaign.findings.append(save_finding(folder, campaign, data, said, lost.tail))
-    except PmuvmError as error:
+    except UserError as error:
         campaign.error = str(error)
     finally:
         if memory is not None:
@@ -390,7 +391,7 @@ def main(argv: Sequence[str]) -> int:
         if options.repro is not None:
             return repro(requests[0], options.repro)
         campaigns = fuzz_all(requests, jobs)
-    except PmuvmError as error:
+    except UserError as error:
         print(f"fuzz-vm: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from fuzz import page
-from vm import store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
 
 FIGURES = re.compile(
     r"^syscall_fuzzer: programs=(\d+) operations=(\d+) compared=(\d+) opened=(\d+) places=(\d+)"
@@ -53,11 +53,11 @@ class Campaign:
     error: str = ""
 
     def add(self, output: str) -> None:
-        """Adds the figures of a slice. PmuvmError if the output has none."""
+        """Adds the figures of a slice. UserError if the output has none."""
         found = FIGURES.findall(output)
         if not found:
             tail = output.strip().splitlines()[-1:] or ["no output"]
-            raise PmuvmError(f"the fuzzer ended without figures: {tail[0]}")
+            raise UserError(f"the fuzzer ended without figures: {tail[0]}")
         programs, operations, compared, opened, places = map(int, found[-1][:5])
         self.programs += programs
         self.operations += operations

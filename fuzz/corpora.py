@@ -21,8 +21,8 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from vm import store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "fuzz" / "corpus"
@@ -156,7 +156,7 @@ def add(subject: str, found: Iterable[bytes], corpus: Path = CORPUS) -> int:
     if new or not path.exists():
         try:
             store.write(path, packed(old | new))
-        except PmuvmError as error:
+        except UserError as error:
             raise CorpusError(f"{path}: {error}") from error
     return len(new)
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from vm import store
+from pmubase import store
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -24,8 +24,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from fuzz import corpora, page
-from vm import store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -370,7 +370,7 @@ def merge_all(chosen: list[str], folder: Path) -> int:
             before, after = merge(subject, binary, corpora.unpacked(subject))
             kept = sorted(cache_folder(subject).iterdir()) if after else []
             new = corpora.add(subject, [path.read_bytes() for path in kept])
-        except (NotJudged, PmuvmError, corpora.CorpusError, OSError) as problem:
+        except (NotJudged, UserError, corpora.CorpusError, OSError) as problem:
             return f"{subject:<14}not merged: {problem}"
         return f"{subject:<14}{before:>7} inputs, {after} kept, {new} added to the archive"
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from fuzz import campaign
 from fuzz.campaign_results import Campaign
+from pmubase.errors import UserError
 from vm import guest, kernel
-from vm.errors import PmuvmError
 
 MARGIN_S = 240
 CHANCE = "random calls"
@@ -34,7 +34,7 @@ class Speed:
 
 
 def speed(way: str, output: str) -> Speed:
-    """Parses the fuzzer's output. PmuvmError if it has no figures."""
+    """Parses the fuzzer's output. UserError if it has no figures."""
     done = Campaign("", "", False)
     done.add(output)
     return Speed(way, done.operations / done.seconds, done.opened / done.seconds)
@@ -70,7 +70,7 @@ def measure(request: campaign.Request) -> list[Speed]:
             )
             done = vm.exec(["sh", "-c", script], request.seconds + MARGIN_S)
             if done.status != 0:
-                raise PmuvmError(f"{way}: status {done.status}: {done.stdout.strip()[-300:]}")
+                raise UserError(f"{way}: status {done.status}: {done.stdout.strip()[-300:]}")
             speeds.append(speed(way, done.stdout))
         vm.bye()
     return speeds
@@ -90,7 +90,7 @@ def main(argv: Sequence[str]) -> int:
     asked = campaign.Request(options.target, options.kernel, options.seconds, coverage=coverage)
     try:
         print(table(measure(asked)))
-    except PmuvmError as error:
+    except UserError as error:
         print(f"speed: {error}", file=sys.stderr)
         return 2
     return 0

@@ -12,9 +12,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NoReturn
 
+from pmubase.errors import UserError
 from results import bundle, document, history, kcidb, page, reports, signature, site
 from results.errors import ResultsError
-from vm.errors import PmuvmError
 
 
 class Parser(argparse.ArgumentParser):
@@ -42,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     try:
         return int(options.command(options))
-    except (ResultsError, PmuvmError) as error:
+    except (ResultsError, UserError) as error:
         print(f"results: {error}", file=sys.stderr)
         return 2
 

@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from pmubase import store
 from results.errors import ResultsError
-from vm import store
 
 MANIFEST = "manifest.json"
 NEEDED = ("stream.jsonl", "results.json", "target.toml")

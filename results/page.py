@@ -16,9 +16,9 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from conformance.rules.generate import Rule
+from pmubase import store
 from results import facts, pictures
 from results.document import Run
-from vm import store
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 NAME = "index.html"
@@ -187,7 +187,7 @@ def text(runs: Sequence[Run]) -> str:
 
 
 def write(runs: Iterable[Run], path: Path) -> None:
-    """Writes the page. vm.errors.PmuvmError if the file cannot be written."""
+    """Writes the page. UserError if the file cannot be written."""
     content = text(list(runs)).encode()
     with store.writing(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import sys
 
-from .errors import PmuvmError
+from pmubase.errors import UserError
 
 
 def main() -> int:
     """Runs the command of this process's arguments and returns its exit status."""
     try:
         from . import cli  # It looks for the checkout.
-    except PmuvmError as error:
+    except UserError as error:
         print(f"pmuvm: {error}", file=sys.stderr)
         return 2
     return cli.main(sys.argv[1:])

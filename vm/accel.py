@@ -7,13 +7,15 @@ import json
 import os
 import pathlib
 
-from . import arch, image, qemu, store
-from .errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+
+from . import PACKAGE, arch, image, qemu
 from .kernel import Kernel
 
 PROBE_S = 5.0
 MARK = b"pmuvm: this guest runs"
-PROBE_INIT = store.PACKAGE / "initrd" / "probe"
+PROBE_INIT = PACKAGE / "initrd" / "probe"
 DEVICE = pathlib.Path("/dev/kvm")
 BOOT_ID = pathlib.Path("/proc/sys/kernel/random/boot_id")
 
@@ -24,7 +26,7 @@ def choose(kernel: Kernel, *, emulated: bool = False) -> str:
     if forced:
         if forced not in qemu.ACCELS:
             known = ", ".join(qemu.ACCELS)
-            raise PmuvmError(f"unknown PMUCONF_ACCEL '{forced}'; known: {known}")
+            raise UserError(f"unknown PMUCONF_ACCEL '{forced}'; known: {known}")
         return forced
     if emulated or arch.foreign(kernel.arch) or not os.access(DEVICE, os.R_OK | os.W_OK):
         return "tcg"

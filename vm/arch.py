@@ -8,8 +8,9 @@ import pathlib
 import platform
 from collections.abc import Mapping
 
+from pmubase.errors import UserError
+
 from . import arch_file
-from .errors import PmuvmError
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "arches"
 
@@ -78,7 +79,7 @@ class Arch:
 
 
 def read(path: pathlib.Path) -> Arch:
-    """The architecture that a file describes. PmuvmError if the file is malformed."""
+    """The architecture that a file describes. UserError if the file is malformed."""
     table = arch_file.read(path)
     processor, emulator, serial = table["processor"], table["emulator"], table["serial"]
     image, distribution = table["image"], table["distribution"]
@@ -120,7 +121,7 @@ ARM64 = ARCHES["arm64"]
 def find(name: str) -> Arch:
     """The architecture called `name`."""
     if name not in ARCHES:
-        raise PmuvmError(f"unknown ARCH '{name}'; known: {', '.join(sorted(ARCHES))}")
+        raise UserError(f"unknown ARCH '{name}'; known: {', '.join(sorted(ARCHES))}")
     return ARCHES[name]
 
 
@@ -129,7 +130,7 @@ def host() -> Arch:
     for arch in ARCHES.values():
         if arch.machine == platform.machine():
             return arch
-    raise PmuvmError(f"no guest can be prepared on a machine of type {platform.machine()}")
+    raise UserError(f"no guest can be prepared on a machine of type {platform.machine()}")
 
 
 def foreign(arch: Arch) -> bool:

@@ -7,7 +7,7 @@ import pathlib
 import tomllib
 from typing import Any
 
-from .errors import PmuvmError
+from pmubase.errors import UserError
 
 TEXT, WORDS, FLAG = "a string", "a list of strings", "true or false"
 FACTOR = "a number of 1 or more"
@@ -38,13 +38,13 @@ Table = dict[str, Any]
 
 
 def read(path: pathlib.Path) -> Table:
-    """The content of the file, by section and key. PmuvmError if it has other keys or kinds of values."""
+    """The content of the file, by section and key. UserError if it has other keys or kinds of values."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise PmuvmError(f"{path}: {error.strerror}") from error
+        raise UserError(f"{path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PmuvmError(f"{path}: {error}") from error
+        raise UserError(f"{path}: {error}") from error
     sections = [*(name for name in SHAPE if "." not in name), "packages"]
     _known(path, "", table, sections)
     for name, keys in SHAPE.items():
@@ -53,14 +53,14 @@ def read(path: pathlib.Path) -> Table:
     for kernel, names in _at(path, table, "packages").items():
         place = f"packages.{kernel}"
         if not isinstance(names, dict):
-            raise PmuvmError(f"{path}: {place} is not a section")
+            raise UserError(f"{path}: {place} is not a section")
         _section(path, place, names, PACKAGES, OPTIONAL_OF_KERNEL)
     image = table["image"]
     if image["format"] not in FORMATS:
         known = ", ".join(FORMATS)
-        raise PmuvmError(f"{path}: unknown image.format '{image['format']}'; known: {known}")
+        raise UserError(f"{path}: unknown image.format '{image['format']}'; known: {known}")
     if image["format"] == "Image" and "magic" not in image:
-        raise PmuvmError(f"{path}: no key image.magic, which format 'Image' needs")
+        raise UserError(f"{path}: no key image.magic, which format 'Image' needs")
     return table
 
 
@@ -69,14 +69,14 @@ def _at(path: pathlib.Path, table: Table, name: str) -> Table:
     for part in name.split("."):
         found = found.get(part)
         if not isinstance(found, dict):
-            raise PmuvmError(f"{path}: no section {name}")
+            raise UserError(f"{path}: no section {name}")
     return dict(found)
 
 
 def _known(path: pathlib.Path, place: str, found: Table, keys: list[str]) -> None:
     for key in found:
         if key not in keys:
-            raise PmuvmError(f"{path}: unknown key {place}{key}; known: {', '.join(keys)}")
+            raise UserError(f"{path}: unknown key {place}{key}; known: {', '.join(keys)}")
 
 
 def _section(
@@ -88,9 +88,9 @@ def _section(
         if key not in found:
             if key in optional:
                 continue
-            raise PmuvmError(f"{path}: no key {place}")
+            raise UserError(f"{path}: no key {place}")
         if kind and not _is(found[key], kind):
-            raise PmuvmError(f"{path}: {place} is {found[key]!r}, not {kind}")
+            raise UserError(f"{path}: {place} is {found[key]!r}, not {kind}")
 
 
 def _is(value: Any, kind: str) -> bool:

@@ -10,6 +10,9 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from pmubase import store
+from pmubase.errors import UserError
+
 from . import (
     arch,
     draft,
@@ -22,12 +25,11 @@ from . import (
     page,
     runs,
     stock,
-    store,
     suite,
     sysroot,
 )
-from .errors import STATUS_NO_PACKAGE, NoPackage, PmuvmError
 from .machine_options import MachineOptions
+from .packages import STATUS_NO_PACKAGE, NoPackage
 
 ALL = "all"
 """Selects all targets of the suite, one after the other. Without --kernel it also selects every kernel."""
@@ -45,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         return int(options.command(options))
-    except PmuvmError as error:
+    except UserError as error:
         if error.details:
             print(error.details, file=sys.stderr)
         print(f"pmuvm: {error}", file=sys.stderr)
@@ -237,11 +239,11 @@ def _run(options: argparse.Namespace) -> int:
     target = options.target
     selected = layers.parse(options.layers)
     if bool(options.pmu) != (target == PROBE):
-        raise PmuvmError(
+        raise UserError(
             f"--pmu goes only with --target {PROBE}, and names the PMU to draft a target for"
         )
     if options.like is not None and target != PROBE:
-        raise PmuvmError(
+        raise UserError(
             f"--like goes only with --target {PROBE}, and names the machine to probe on"
         )
     if target == PROBE:
@@ -265,7 +267,7 @@ def _run(options: argparse.Namespace) -> int:
         load=options.load,
     )
     if target == ALL and given.others.names:
-        raise PmuvmError(f"LAYERS joins the layers of one target: it does not go with TARGET={ALL}")
+        raise UserError(f"LAYERS joins the layers of one target: it does not go with TARGET={ALL}")
     if target != ALL:
         status = runs.run_target(given)
     else:

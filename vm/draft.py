@@ -6,8 +6,10 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 
-from . import arch, kernel, module, once, runs, store, suite
-from .errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+
+from . import arch, kernel, module, once, runs, suite
 from .machine_options import MachineOptions
 
 PROBE_S = 300
@@ -55,9 +57,7 @@ def write(request: Request, out: pathlib.Path) -> None:
     deadline_s = round(PROBE_S * max(1.0, target.slowness if target else 1.0))
     done = once.run(host, modules, (), argv, deadline_s)
     if done.status != 0:
-        raise PmuvmError(
-            done.stderr.strip() or f"pmuconf probe {request.pmu}: status {done.status}"
-        )
+        raise UserError(done.stderr.strip() or f"pmuconf probe {request.pmu}: status {done.status}")
     table = host.table()
     if modules:
         first = modules[0]
@@ -71,7 +71,7 @@ def write(request: Request, out: pathlib.Path) -> None:
 
 
 def _host(request: Request, target: suite.Target | None) -> once.Host:
-    """The kernel and the machine. PmuvmError if the target is for another architecture."""
+    """The kernel and the machine. UserError if the target is for another architecture."""
     of = arch.find(request.arch)
     if target is None:
         return once.Host(
@@ -94,7 +94,7 @@ def _modules(
     """The given module, or the target's, with the given parameters, or the target's."""
     if request.module is not None:
         if not request.module.is_file():
-            raise PmuvmError(f"no module {request.module}")
+            raise UserError(f"no module {request.module}")
         files: tuple[pathlib.Path, ...] = (request.module,)
     else:
         # The PMUs of a module have names that begin with its name. Another module only causes events.

@@ -7,8 +7,10 @@ import os
 import pathlib
 import shutil
 
-from . import kbuild, store
-from .errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+
+from . import kbuild
 from .kernel import Kernel
 
 TIMEOUT_S = 600
@@ -30,16 +32,16 @@ def default_out(kernel: Kernel, source: pathlib.Path) -> pathlib.Path:
 def build(kernel: Kernel, source: pathlib.Path, out: pathlib.Path) -> list[pathlib.Path]:
     """Builds all modules of `source` in a new copy of it, and returns them in the order of their names, in `out`.
 
-    PmuvmError, with the end of the log, if the build fails or makes no module; `out` then has no module.
+    UserError, with the end of the log, if the build fails or makes no module; `out` then has no module.
     """
     if kernel.build is None:
-        raise PmuvmError(f"no headers for kernel {kernel.name}: build the modules in its tree")
+        raise UserError(f"no headers for kernel {kernel.name}: build the modules in its tree")
     if not (source / "Kbuild").is_file() and not (source / "Makefile").is_file():
-        raise PmuvmError(f"{source} has no file Kbuild or Makefile")
+        raise UserError(f"{source} has no file Kbuild or Makefile")
     if any(c.isspace() for c in f"{out.resolve()}{kernel.build}"):
-        raise PmuvmError(f"the kernel's build system accepts no path with a space: {out.resolve()}")
+        raise UserError(f"the kernel's build system accepts no path with a space: {out.resolve()}")
     if out.resolve().is_relative_to(source.resolve()):
-        raise PmuvmError(f"{out} is in {source}, which would be copied into itself")
+        raise UserError(f"{out} is in {source}, which would be copied into itself")
     copy = out / ".copy"
     with store.locked(out.parent / f".{out.name}.lock"), store.writing(out):
         for product in out.glob("*.ko"):
@@ -51,7 +53,7 @@ def build(kernel: Kernel, source: pathlib.Path, out: pathlib.Path) -> list[pathl
         found = sorted(copy.rglob("*.ko"))
         if done.returncode != 0 or not found:
             why = "could not build" if done.returncode != 0 else "no module comes from"
-            raise PmuvmError(
+            raise UserError(
                 f"{why} {source} for {kernel.release}",
                 details="\n".join(done.stdout.splitlines()[-LOG_LINES:]),
             )

@@ -17,10 +17,11 @@ import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
+from pmubase.errors import UserError
+
 from . import channel, qemu
 from .channel import Message
 from .console import Console
-from .errors import PmuvmError
 
 BOOT_S = 120.0
 ANSWER_S = 60.0
@@ -142,7 +143,7 @@ class Guest:
         self.state = State.READY
 
     def save(self, file: pathlib.Path) -> None:
-        """Stops the guest and writes its state to `file`. It answers no commands afterwards. PmuvmError if QEMU cannot
+        """Stops the guest and writes its state to `file`. It answers no commands afterwards. UserError if QEMU cannot
         save it."""
         self._qemu.save(file, SAVE_S)
 
@@ -151,7 +152,7 @@ class Guest:
         self.load(f"{FW_CFG_MODULE}.ko")
         done = self.exec(["sh", "-c", f"zcat <{qemu.PASSED_FILE} >{_words([file])}"])
         if done.status != 0:
-            raise PmuvmError(f"the guest cannot store {file}: {done.stderr.strip()}")
+            raise UserError(f"the guest cannot store {file}: {done.stderr.strip()}")
         self.unload(FW_CFG_MODULE)
 
     def load(self, file: str, parameters: Sequence[str] = ()) -> None:
@@ -210,7 +211,7 @@ class Guest:
         """Writes a small file in the guest."""
         done = self.exec(["sh", "-c", 'printf %s "$1" >"$2"', "sh", text, path])
         if done.status != 0:
-            raise PmuvmError(f"the guest cannot write {path}: {done.stderr.strip()}")
+            raise UserError(f"the guest cannot write {path}: {done.stderr.strip()}")
 
     def bye(self) -> None:
         """Sends bye and waits for the power-off."""
@@ -233,7 +234,7 @@ class Guest:
     def _send(self, command: str) -> None:
         self._check()
         if "\n" in command or len(command) >= channel.LINE_LIMIT:
-            raise PmuvmError("a command to the guest is one line of at most 64 KiB")
+            raise UserError("a command to the guest is one line of at most 64 KiB")
         rest = memoryview(f"{command}\n".encode())
         until = time.monotonic() + ANSWER_S
         while rest:
@@ -326,5 +327,5 @@ def _note_case(case_id: str) -> None:
 def _words(words: Sequence[str]) -> str:
     for word in words:
         if not word or word != shlex.quote(word).strip("'") or any(c.isspace() for c in word):
-            raise PmuvmError(f"'{word}' cannot be sent to a guest: it has a space or a quote")
+            raise UserError(f"'{word}' cannot be sent to a guest: it has a space or a quote")
     return " ".join(words)

@@ -12,12 +12,14 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 
-from . import store, sysroot
+from pmubase import store
+from pmubase.errors import UserError
+
+from . import PACKAGE, sysroot
 from . import arch as arches
 from .arch import AMD64, Arch
-from .errors import PmuvmError
 
-INIT = store.PACKAGE / "initrd" / "init"
+INIT = PACKAGE / "initrd" / "init"
 FOLDERS = ("bin", "dev", "lib", "modules", "proc", "sys", "tmp", "etc")
 TIMEOUT_S = 120
 KEPT_DAYS = 7.0
@@ -86,7 +88,7 @@ def _read(contents: Contents) -> dict[str, bytes]:
         try:
             data[place] = path.read_bytes()
         except OSError as error:
-            raise PmuvmError(f"cannot read {path} for the image: {error.strerror}") from error
+            raise UserError(f"cannot read {path} for the image: {error.strerror}") from error
     return data
 
 
@@ -99,10 +101,10 @@ def find_busybox(arch: Arch = AMD64) -> pathlib.Path:
         return own if own.is_file() else root / "usr" / "bin" / "busybox"
     found = shutil.which("busybox", path=f"{os.environ.get('PATH', '')}:/bin:/usr/bin")
     if found is None:
-        raise PmuvmError("no program 'busybox' on this machine (package busybox-static)")
+        raise UserError("no program 'busybox' on this machine (package busybox-static)")
     path = pathlib.Path(found).resolve()
     if libraries(path):
-        raise PmuvmError(f"{path} is not static (package busybox-static)")
+        raise UserError(f"{path} is not static (package busybox-static)")
     return path
 
 
@@ -118,7 +120,7 @@ def libraries(program: pathlib.Path) -> list[pathlib.Path]:
     )
     missing = re.findall(r"^\s*(\S+) => not found", done.stdout, re.MULTILINE)
     if missing:
-        raise PmuvmError(f"{program} needs {', '.join(missing)}, which this machine lacks")
+        raise UserError(f"{program} needs {', '.join(missing)}, which this machine lacks")
     return [pathlib.Path(p) for p in re.findall(r"(/\S+) \(0x", done.stdout)]
 
 
@@ -126,7 +128,7 @@ def with_program(name: str) -> dict[str, pathlib.Path]:
     """The files (for Contents.files) with which a program of the host runs in a guest as /bin/NAME."""
     found = shutil.which(name)
     if found is None:
-        raise PmuvmError(f"no program '{name}' on this machine")
+        raise UserError(f"no program '{name}' on this machine")
     program = pathlib.Path(found).resolve()
     placed = {str(path).lstrip("/"): path for path in libraries(program)}
     placed[f"bin/{pathlib.Path(name).name}"] = program
@@ -168,7 +170,7 @@ def _pack(staging: pathlib.Path) -> bytes:
             timeout=TIMEOUT_S,
         )
     except FileNotFoundError:
-        raise PmuvmError("no program 'cpio' on this machine") from None
+        raise UserError("no program 'cpio' on this machine") from None
     if done.returncode != 0:
-        raise PmuvmError(f"cpio failed: {done.stderr.decode('utf-8', 'replace').strip()}")
+        raise UserError(f"cpio failed: {done.stderr.decode('utf-8', 'replace').strip()}")
     return gzip.compress(done.stdout, compresslevel=1, mtime=0)

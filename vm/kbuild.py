@@ -9,13 +9,15 @@ import pathlib
 import subprocess
 from collections.abc import Sequence
 
-from . import arch, store
-from .errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+
+from . import arch
 from .kernel import Kernel
 
 
 def make(words: Sequence[str], timeout_s: float, what: str) -> subprocess.CompletedProcess[str]:
-    """Runs make with these words and returns both outputs as one. PmuvmError at the deadline: `what` did not end."""
+    """Runs make with these words and returns both outputs as one. UserError at the deadline: `what` did not end."""
     # The flags and job server of an outer make are not valid for the kernel's make.
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     try:
@@ -31,9 +33,9 @@ def make(words: Sequence[str], timeout_s: float, what: str) -> subprocess.Comple
             check=False,
         )
     except FileNotFoundError:
-        raise PmuvmError("no program 'make' on this machine") from None
+        raise UserError("no program 'make' on this machine") from None
     except subprocess.TimeoutExpired:
-        raise PmuvmError(f"{what} did not end within {timeout_s} s") from None
+        raise UserError(f"{what} did not end within {timeout_s} s") from None
 
 
 def external(

@@ -12,10 +12,12 @@ import shutil
 import tomllib
 from typing import Any
 
-from . import packages, stock, store, tree
+from pmubase import store
+from pmubase.errors import UserError
+
+from . import packages, stock, tree
 from . import arch as arches
 from .arch import Arch
-from .errors import PmuvmError
 
 DEBUG = "debug"
 DEBUG_SUFFIX = f"-{DEBUG}"
@@ -118,9 +120,9 @@ def recipe(kind: str) -> Recipe:
             needs=Needs(**table["machine"], debug=DEBUG in (kind, *beside)),
         )
     except OSError as error:
-        raise PmuvmError(f"{error.filename}: {error.strerror}") from error
+        raise UserError(f"{error.filename}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise PmuvmError(f"{path}: {error}") from error
+        raise UserError(f"{path}: {error}") from error
 
 
 def kinds() -> list[str]:
@@ -156,7 +158,7 @@ def find(name: str, arch: Arch = arches.AMD64, refresh: bool = False) -> Kernel:
         release = image_release(path, arch)
         return Kernel(name, release, arch, path.resolve(), _headers(release, arch))
     names = ", ".join([*stock.names(), *built])
-    raise PmuvmError(f"unknown KERNEL '{name}'; known: {names}, or the path of a kernel image")
+    raise UserError(f"unknown KERNEL '{name}'; known: {names}, or the path of a kernel image")
 
 
 def module_of_package(found: Kernel, name: str) -> bytes | None:
@@ -175,7 +177,7 @@ def image_release(path: pathlib.Path, arch: Arch = arches.AMD64) -> str:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise PmuvmError(f"cannot read the kernel image {path}: {error.strerror}") from error
+        raise UserError(f"cannot read the kernel image {path}: {error.strerror}") from error
     if arch.image_format == "bzImage":
         return _bzimage_release(path, data)
     return _banner_release(path, data, arch)
@@ -184,10 +186,10 @@ def image_release(path: pathlib.Path, arch: Arch = arches.AMD64) -> str:
 def _bzimage_release(path: pathlib.Path, data: bytes) -> str:
     """Source: the kernel's Documentation/arch/x86/boot.rst, fields header and kernel_version."""
     if data[0x202:0x206] != b"HdrS":
-        raise PmuvmError(f"{path} is not an x86 kernel image (bzImage): it has no boot header")
+        raise UserError(f"{path} is not an x86 kernel image (bzImage): it has no boot header")
     text = _bzimage_text(data).split(b" ")[0]
     if not re.fullmatch(rb"[0-9][A-Za-z0-9.+~_-]*", text):
-        raise PmuvmError(f"{path} is not an x86 kernel image (bzImage): it states no release")
+        raise UserError(f"{path} is not an x86 kernel image (bzImage): it states no release")
     return text.decode("ascii")
 
 
@@ -212,10 +214,10 @@ def _banner_release(path: pathlib.Path, data: bytes, arch: Arch) -> str:
     what = f"{arch.name} kernel image ({arch.image_format})"
     elf = arch.image_format == "vmlinux"
     if (data[:4] != b"\x7fELF") if elf else (data[0x38:0x3C] != arch.image_magic):
-        raise PmuvmError(f"{path} is not an {what}: it has no boot header")
+        raise UserError(f"{path} is not an {what}: it has no boot header")
     banner = re.search(rb"Linux version ([0-9][A-Za-z0-9.+~_-]*) ", data)
     if banner is None:
-        raise PmuvmError(f"{path} is not an {what}: it states no release")
+        raise UserError(f"{path} is not an {what}: it states no release")
     return banner[1].decode("ascii")
 
 
@@ -254,13 +256,13 @@ def _fetched_needs(name: str) -> Needs:
     try:
         return Needs(**stock.table(name).get("machine", {}))
     except TypeError as error:
-        raise PmuvmError(f"{stock.KERNELS / name}.toml: machine: {error}") from error
+        raise UserError(f"{stock.KERNELS / name}.toml: machine: {error}") from error
 
 
 def _names(name: str, arch: Arch) -> list[str]:
     if name not in arch.kernels:
         known = ", ".join(arch.kernels)
-        raise PmuvmError(f"no packages of KERNEL '{name}' for ARCH={arch.name}; known: {known}")
+        raise UserError(f"no packages of KERNEL '{name}' for ARCH={arch.name}; known: {known}")
     wanted = arch.kernels[name]
     return [wanted.image, *([wanted.headers] if wanted.headers else [])]
 
@@ -298,7 +300,7 @@ def _stock(name: str, arch: Arch, refresh: bool) -> Kernel:
         store.write(pointer, json.dumps({"key": key}).encode())
     found = _recorded(pointer, name, arch)
     if found is None:
-        raise PmuvmError(f"the packages {', '.join(wanted)} have no kernel image")
+        raise UserError(f"the packages {', '.join(wanted)} have no kernel image")
     return found
 
 

@@ -13,8 +13,10 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from . import arch, guest, kernel, module, session, store, suite
-from .errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+
+from . import arch, guest, kernel, module, session, suite
 
 SUITE, KUNIT, WATCH, VM, FUZZ = NAMES = ("suite", "kunit", "watch", "vm", "fuzz")
 ALL = "all"
@@ -60,23 +62,21 @@ class Subject:
 
 
 def parse(text: str) -> Selected:
-    """The layers in "all" or "suite,kunit". PmuvmError for an unknown name, or without the suite."""
+    """The layers in "all" or "suite,kunit". UserError for an unknown name, or without the suite."""
     if text == ALL:
         return Selected(NAMES[1:], every=True)
     names = [name.strip() for name in text.split(",")]
     for name in names:
         if name not in NAMES:
             known = ", ".join((*NAMES, ALL))
-            raise PmuvmError(f"unknown layer '{name}' in LAYERS '{text}'; known: {known}")
+            raise UserError(f"unknown layer '{name}' in LAYERS '{text}'; known: {known}")
     if SUITE not in names:
-        raise PmuvmError(
-            f"LAYERS '{text}' lacks suite: a verdict joins other layers with the suite"
-        )
+        raise UserError(f"LAYERS '{text}' lacks suite: a verdict joins other layers with the suite")
     return Selected(tuple(name for name in NAMES[1:] if name in names))
 
 
 def runnable(selected: Selected, subject: Subject) -> tuple[str, ...]:
-    """The layers that can run on a subject. Prints the others if the user asked for all layers, else PmuvmError."""
+    """The layers that can run on a subject. Prints the others if the user asked for all layers, else UserError."""
     found = []
     for name in selected.names:
         why = _skip_reason(name, subject)
@@ -85,7 +85,7 @@ def runnable(selected: Selected, subject: Subject) -> tuple[str, ...]:
         elif selected.every:
             print(f"not run: {name}: {why}", file=sys.stderr)
         else:
-            raise PmuvmError(f"layer {name}: {why}")
+            raise UserError(f"layer {name}: {why}")
     return tuple(found)
 
 
@@ -112,7 +112,7 @@ def _skip_reason(name: str, subject: Subject) -> str:
 
 
 def run(names: Sequence[str], subject: Subject, out: pathlib.Path) -> list[str]:
-    """Runs layers one after the other, and returns their LAYER=FILE. PmuvmError if a layer has no result."""
+    """Runs layers one after the other, and returns their LAYER=FILE. UserError if a layer has no result."""
     joined = []
     for name in names:
         file = out / FILES[name]
@@ -148,12 +148,12 @@ def _command(name: str, words: Sequence[str], file: pathlib.Path) -> None:
             timeout=LAYER_S,
         )
     except subprocess.TimeoutExpired as late:
-        raise PmuvmError(f"layer {name}: no result after {LAYER_S} s") from late
+        raise UserError(f"layer {name}: no result after {LAYER_S} s") from late
     last = [line for line in done.stdout.splitlines() if line.strip()][-1:]
     print("".join(f"  {line}\n" for line in last), end="", file=sys.stderr, flush=True)
     if not file.is_file():
         said = [line for line in done.stderr.splitlines() if line.strip()] or last or ["no result"]
-        raise PmuvmError(f"layer {name}: {said[-1]}", details="\n".join(said[:-1]))
+        raise UserError(f"layer {name}: {said[-1]}", details="\n".join(said[:-1]))
 
 
 def _watch(subject: Subject, file: pathlib.Path) -> None:
@@ -170,16 +170,16 @@ def _watch(subject: Subject, file: pathlib.Path) -> None:
             reports = vm.kmsg()["reports"]
             vm.bye()
     except guest.ModuleRefused as refused:
-        raise PmuvmError(f"a module does not load: {refused}") from refused
+        raise UserError(f"a module does not load: {refused}") from refused
     except guest.GuestLost as lost:
-        raise PmuvmError(f"layer {WATCH}: guest lost: {lost.cause}", details=lost.tail) from lost
+        raise UserError(f"layer {WATCH}: guest lost: {lost.cause}", details=lost.tail) from lost
     said = [line for line in done.stderr.splitlines() if line.strip()]
     if done.status not in (0, 1) or written.status != 0:
-        raise PmuvmError(f"layer {WATCH}: {said[-1] if said else f'status {done.status}'}")
+        raise UserError(f"layer {WATCH}: {said[-1] if said else f'status {done.status}'}")
     try:
         document = json.loads(written.stdout)
     except ValueError as error:
-        raise PmuvmError(f"layer {WATCH}: its results are not JSON: {error}") from error
+        raise UserError(f"layer {WATCH}: its results are not JSON: {error}") from error
     document |= {"target": subject.target.name, "problems": reports}
     store.write(file, (json.dumps(document, indent=1) + "\n").encode())
     print(f"  {done.stdout.splitlines()[-1]}", file=sys.stderr, flush=True)

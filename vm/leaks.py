@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
-from . import store
+from . import PACKAGE
 
-SCRIPT = store.PACKAGE / "initrd" / "leaks"
+SCRIPT = PACKAGE / "initrd" / "leaks"
 """Scans for leaks in a guest and prints them. Status 0 if the scan worked."""
 FILES: Mapping[str, pathlib.Path] = {"bin/leaks": SCRIPT}
 """The script's path in an image."""

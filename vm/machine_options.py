@@ -9,8 +9,9 @@ import json
 import pathlib
 from typing import Any
 
+from pmubase.errors import UserError
+
 from . import accel, arch, kernel, qemu, work
-from .errors import PmuvmError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +59,7 @@ class MachineOptions:
 
     @classmethod
     def of_arguments(cls, arguments: argparse.Namespace) -> MachineOptions:
-        """The options of add_arguments(). PmuvmError for an unknown event."""
+        """The options of add_arguments(). UserError for an unknown event."""
         events = None if arguments.work is None else arguments.work.split(",")
         return cls(
             cpus=arguments.cpus,
@@ -70,11 +71,11 @@ class MachineOptions:
 
     @classmethod
     def of_target(cls, table: dict[str, Any], path: pathlib.Path) -> MachineOptions:
-        """The options in the object `vm` of `pmuconf target --json`. PmuvmError for an unknown accelerator or
+        """The options in the object `vm` of `pmuconf target --json`. UserError for an unknown accelerator or
         event."""
         if table["accel"] is not None and table["accel"] not in qemu.ACCELS:
             known = ", ".join(qemu.ACCELS)
-            raise PmuvmError(f"{path}: vm.accel is '{table['accel']}'; known: {known}")
+            raise UserError(f"{path}: vm.accel is '{table['accel']}'; known: {known}")
         return cls(
             cpus=table["smp"],
             memory_mb=table["memory_mb"],
@@ -117,7 +118,7 @@ class MachineOptions:
     def configure(
         self, found: kernel.Kernel, initrd: pathlib.Path, cmdline: str = ""
     ) -> qemu.Machine:
-        """The machine with these options, a kernel and an image. PmuvmError if they exclude each other."""
+        """The machine with these options, a kernel and an image. UserError if they exclude each other."""
         needs = found.needs
         cpus = self.cpus or qemu.Machine.cpus
         accelerator = self.accel or accel.choose(
@@ -145,9 +146,9 @@ class MachineOptions:
             icount = found.arch.icount
         if icount is not None:
             if accelerator != "tcg":
-                raise PmuvmError(f"icount needs the accelerator tcg, not {accelerator}")
+                raise UserError(f"icount needs the accelerator tcg, not {accelerator}")
             if cpus != 1 and not found.arch.icount_smp:
-                raise PmuvmError(f"icount on {found.arch.name} needs one CPU: --cpus 1")
+                raise UserError(f"icount on {found.arch.name} needs one CPU: --cpus 1")
         return icount
 
 

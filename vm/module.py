@@ -13,8 +13,10 @@ import sys
 import time
 from collections.abc import Iterable
 
-from . import arch, kbuild, store
-from .errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+
+from . import arch, kbuild
 from .kernel import Kernel
 
 NAME = "refpmu"
@@ -32,7 +34,7 @@ READ_S = 60
 INFO = re.compile(r"^ *\[ *[0-9a-f]+\] +(\w+)=(.*)$", re.M)
 
 
-class BuildFailed(PmuvmError):
+class BuildFailed(UserError):
     """The kernel's make ended without a module."""
 
 
@@ -43,7 +45,7 @@ def default_out(kernel: Kernel) -> pathlib.Path:
 
 def guest_files(modules: Iterable[pathlib.Path], kernel: Kernel) -> dict[str, pathlib.Path]:
     """Files of modules by their file names in a guest, which follow the module's name and not the name of the file.
-    PmuvmError if one is no module. Prints a warning if one was built for another kernel."""
+    UserError if one is no module. Prints a warning if one was built for another kernel."""
     found = {}
     for file in modules:
         info = _info(file)
@@ -56,7 +58,7 @@ def guest_files(modules: Iterable[pathlib.Path], kernel: Kernel) -> dict[str, pa
 
 
 def name_of(file: pathlib.Path) -> str:
-    """The kernel's name for the module in a file, independent of the file name. PmuvmError if it is no module."""
+    """The kernel's name for the module in a file, independent of the file name. UserError if it is no module."""
     return _info(file)["name"]
 
 
@@ -66,10 +68,10 @@ def _info(file: pathlib.Path) -> dict[str, str]:
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=READ_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise PmuvmError(f"cannot read {file}: {error}") from error
+        raise UserError(f"cannot read {file}: {error}") from error
     info = dict(INFO.findall(done.stdout))
     if "name" not in info:
-        raise PmuvmError(f"{file} is not a kernel module: it has no name")
+        raise UserError(f"{file} is not a kernel module: it has no name")
     return info
 
 
@@ -79,15 +81,15 @@ def build(
     """Builds `source` (a folder like driver/) into `out`, and returns its `name`.ko. Does nothing if that is up to
     date.
 
-    Safe against a second process with the same `out`. PmuvmError, with the end of the log, if the build fails; `out`
-    then has no module. PmuvmError also if `source` has no `name`.ko.
+    Safe against a second process with the same `out`. UserError, with the end of the log, if the build fails; `out`
+    then has no module. UserError also if `source` has no `name`.ko.
     """
     if kernel.build is None:
-        raise PmuvmError(f"no headers for kernel {kernel.name}: name a module with --module")
+        raise UserError(f"no headers for kernel {kernel.name}: name a module with --module")
     if not (source / "Kbuild").is_file():
-        raise PmuvmError(f"{source} has no driver: no file Kbuild")
+        raise UserError(f"{source} has no driver: no file Kbuild")
     if any(c.isspace() for c in f"{out.resolve()}{kernel.build}"):
-        raise PmuvmError(f"the kernel's build system accepts no path with a space: {out.resolve()}")
+        raise UserError(f"the kernel's build system accepts no path with a space: {out.resolve()}")
     stamp = out / KEY
     with store.locked(out.parent / f".{out.name}.lock"):
         if not stamp.is_file() or stamp.read_text("ascii") != _key(kernel, source):
@@ -95,7 +97,7 @@ def build(
         found = {product.stem: product for product in out.glob("*.ko")}
     if name not in found:
         known = ", ".join(sorted(found))
-        raise PmuvmError(f"{source} builds no {name}.ko for {kernel.name}, but {known}")
+        raise UserError(f"{source} builds no {name}.ko for {kernel.name}, but {known}")
     return found[name]
 
 
@@ -159,7 +161,7 @@ def _copy_changed(source: str, copy: str) -> str:
 
 
 def make(kernel: Kernel, copy: pathlib.Path, *flags: str) -> str:
-    """Builds refpmu.ko from the sources in `copy` and returns the log. PmuvmError with the end of it if the build
+    """Builds refpmu.ko from the sources in `copy` and returns the log. UserError with the end of it if the build
     fails.
 
     `flags` are further words for the kernel's make.
@@ -178,7 +180,7 @@ def make(kernel: Kernel, copy: pathlib.Path, *flags: str) -> str:
     ]
     done = kbuild.external(kernel, copy, words, TIMEOUT_S, f"the build of {NAME}.ko")
     if done.returncode != 0 or not (copy / f"{NAME}.ko").is_file():
-        failure = PmuvmError if done.returncode < 0 else BuildFailed
+        failure = UserError if done.returncode < 0 else BuildFailed
         raise failure(
             f"could not build {NAME}.ko for {kernel.release}",
             details="\n".join(done.stdout.splitlines()[-LOG_LINES:]),

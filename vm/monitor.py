@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from .errors import PmuvmError
+from pmubase.errors import UserError
 
 _STATE = "state"
 """The monitor's name for the file."""
@@ -22,7 +22,7 @@ class Monitor:
     """The connection to one machine's monitor."""
 
     def __init__(self, port: socket.socket, deadline_s: float) -> None:
-        """Negotiates the capabilities. This and later methods raise PmuvmError if QEMU refuses, is gone, or does not
+        """Negotiates the capabilities. This and later methods raise UserError if QEMU refuses, is gone, or does not
         answer."""
         self._port = port
         self._rest = b""
@@ -68,7 +68,7 @@ class Monitor:
             event = self._wait("event")
             status = event["data"]["status"] if event["event"] == "MIGRATION" else status
             if status in ("failed", "cancelled"):
-                raise PmuvmError(f"QEMU cannot save or restore its state: {status}")
+                raise UserError(f"QEMU cannot save or restore its state: {status}")
 
     def _wait(self, key: str) -> dict[str, Any]:
         """The next message that has `key`. Skips events that come before an answer."""
@@ -78,7 +78,7 @@ class Monitor:
                 self._rest = rest
                 message = json.loads(line)
                 if "error" in message:
-                    raise PmuvmError(f"QEMU: {message['error']['desc']}")
+                    raise UserError(f"QEMU: {message['error']['desc']}")
                 if key in message:
                     return dict(message)
                 continue
@@ -86,7 +86,7 @@ class Monitor:
             with self._answer_expected(key):
                 data = self._port.recv(65536)
             if not data:
-                raise PmuvmError("QEMU ended")
+                raise UserError("QEMU ended")
             self._rest += data
 
     def _remaining_s(self) -> float:
@@ -97,6 +97,6 @@ class Monitor:
         try:
             yield
         except TimeoutError:
-            raise PmuvmError(f"QEMU's monitor does not answer: {what}") from None
+            raise UserError(f"QEMU's monitor does not answer: {what}") from None
         except ConnectionError:
-            raise PmuvmError("QEMU ended") from None
+            raise UserError("QEMU ended") from None

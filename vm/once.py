@@ -7,8 +7,9 @@ import dataclasses
 import pathlib
 from collections.abc import Sequence
 
+from pmubase.errors import UserError
+
 from . import guest, image, kernel, module, suite
-from .errors import PmuvmError
 from .machine_options import MachineOptions, foreign_arch
 
 
@@ -68,6 +69,6 @@ def run(
                 vm.load(name, list(loaded.parameters))
             return vm.exec(list(argv), timeout_s)
     except guest.ModuleRefused as refused:
-        raise PmuvmError(f"a module does not load: {refused}") from refused
+        raise UserError(f"a module does not load: {refused}") from refused
     except guest.GuestLost as lost:
-        raise PmuvmError(f"guest lost: {lost.cause}", details=lost.tail) from lost
+        raise UserError(f"guest lost: {lost.cause}", details=lost.tail) from lost

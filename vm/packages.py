@@ -15,11 +15,14 @@ import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 
-from . import store
+from pmubase import store
+from pmubase.errors import UserError
+
 from .arch import Arch
-from .errors import NoPackage, PmuvmError
 
 TIMEOUT_S = 900
+STATUS_NO_PACKAGE = 3
+"""The exit status of a command that NoPackage ends."""
 
 # The state is private, so that neither root nor a fresh `apt-get update` of the host is needed. The hooks of the host's
 # configuration must not run on it.
@@ -39,6 +42,10 @@ Acquire::Retries "3";
 #clear Acquire::IndexTargets::deb::DEP-11;
 #clear Acquire::IndexTargets::deb::Contents-deb;
 """
+
+
+class NoPackage(UserError):
+    """The distribution has no such package, or has it no more."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,7 +98,7 @@ class Apt:
         lines = self._run(argv, "read the host's apt sources").stdout.splitlines()
         uri = next((line.split()[1] for line in lines if line.split()[:1] == [release]), None)
         if uri is None:
-            raise PmuvmError(f"the host's apt sources have no release '{release}' ({OS_RELEASE})")
+            raise UserError(f"the host's apt sources have no release '{release}' ({OS_RELEASE})")
         keys = f"[signed-by={KEYRING}] " if KEYRING.is_file() else ""
         sources = self._folder / "sources.list"
         # Packages of backports depend on packages of the release.
@@ -148,7 +155,7 @@ class Apt:
         self._run(["apt-get", "download", "-q", *names], what, cwd=into)
         files = sorted(into.glob("*.deb"))
         if len(files) != len(packages):
-            raise PmuvmError(f"could not {what}: {len(files)} of {len(packages)} files arrived")
+            raise UserError(f"could not {what}: {len(files)} of {len(packages)} files arrived")
         return files
 
     def _show(self, names: Sequence[str]) -> list[Package]:
@@ -182,16 +189,16 @@ def _field(path: pathlib.Path, key: str) -> str:
 
 
 def run(argv: list[str], what: str, cwd: pathlib.Path) -> str:
-    """Runs a program of the host and returns its standard output. PmuvmError if it fails: could not `what`."""
+    """Runs a program of the host and returns its standard output. UserError if it fails: could not `what`."""
     return process(argv, what, cwd).stdout
 
 
 def process(
     argv: list[str], what: str, cwd: pathlib.Path, fail: bool = True
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a program of the host. PmuvmError if it fails (and `fail`): could not `what`."""
+    """Runs a program of the host. UserError if it fails (and `fail`): could not `what`."""
     if shutil.which(argv[0]) is None:
-        raise PmuvmError(f"cannot {what}: no program '{argv[0]}' on this machine")
+        raise UserError(f"cannot {what}: no program '{argv[0]}' on this machine")
     try:
         done = subprocess.run(
             argv,
@@ -204,12 +211,12 @@ def process(
             env={**os.environ, "LC_ALL": "C"},
         )
     except subprocess.TimeoutExpired:
-        raise PmuvmError(f"could not {what}: no end after {TIMEOUT_S} s") from None
+        raise UserError(f"could not {what}: no end after {TIMEOUT_S} s") from None
     if fail and done.returncode != 0:
         errors = [line for line in done.stderr.splitlines() if line.strip()]
         cause = next((line for line in errors if line.startswith(("E:", "dpkg"))), "")
         cause = cause or (errors[-1] if errors else f"status {done.returncode}")
-        raise PmuvmError(f"could not {what}: {cause.strip()}")
+        raise UserError(f"could not {what}: {cause.strip()}")
     return done
 
 

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import store
-from .errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
 
 NAME = "index.html"
 PROGRAM = (sys.executable, "-m", "results")
@@ -38,10 +38,10 @@ def write(runs: Sequence[Path], out: Path) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise PmuvmError(f"{out}: the page did not end within {DEADLINE_S} s") from error
+        raise UserError(f"{out}: the page did not end within {DEADLINE_S} s") from error
     if done.returncode != 0:
         last = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
-        raise PmuvmError(last[0].removeprefix("results: "))
+        raise UserError(last[0].removeprefix("results: "))
 
 
 def command(words: Sequence[str]) -> int:
@@ -60,7 +60,7 @@ def of_run(folder: Path) -> None:
     try:
         write(runs, folder / NAME)
         print(f"page: {folder / NAME}", file=sys.stderr)
-    except PmuvmError as error:
+    except UserError as error:
         print(f"pmuvm: no page: {error}", file=sys.stderr)
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from pmubase.errors import UserError
+
 from . import arch, kernel, session, suite
 from .channel import Message
-from .errors import PmuvmError
 from .runs import plan_from_snapshot
 
 DEFAULT_KERNEL = "6.12"
@@ -109,7 +110,7 @@ class KernelNode(pytest.Collector):
         try:
             self.target = suite.find_target(str(self.path))
             found = suite.cases(self.target, selection)
-        except PmuvmError as error:
+        except UserError as error:
             raise self.CollectError(str(error)) from error
         self._cases = len(found)
         for case in found:
@@ -154,7 +155,7 @@ class CaseItem(pytest.Item):
             )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        if isinstance(excinfo.value, (CaseFailed, PmuvmError)):
+        if isinstance(excinfo.value, (CaseFailed, UserError)):
             details = getattr(excinfo.value, "details", "")
             return f"{details}\n{excinfo.value}".strip()
         return super().repr_failure(excinfo, style)

@@ -18,9 +18,10 @@ import time
 from types import TracebackType
 from typing import IO
 
+from pmubase.errors import UserError
+
 from . import orphan
 from .arch import Arch
-from .errors import PmuvmError
 from .monitor import Monitor
 
 # One thread for all CPUs. With one thread for each, a guest sometimes runs stale code while its kernel patches text
@@ -177,7 +178,7 @@ class Qemu:
         except FileNotFoundError:
             self._close()
             package = self._machine.arch.qemu_package
-            raise PmuvmError(
+            raise UserError(
                 f"no program '{arguments[0]}' on this machine (package {package})"
             ) from None
         # Only QEMU may hold the other ends, since otherwise its end would not be detected.
@@ -212,11 +213,11 @@ class Qemu:
             return None
 
     def save(self, file: pathlib.Path, deadline_s: float) -> None:
-        """Stops the machine and writes its state to `file`. PmuvmError if that fails."""
+        """Stops the machine and writes its state to `file`. UserError if that fails."""
         Monitor(self._monitor, deadline_s).save(file)
 
     def restore(self, deadline_s: float) -> None:
-        """Starts a machine that has a state. PmuvmError if that fails."""
+        """Starts a machine that has a state. UserError if that fails."""
         assert self._machine.state is not None
         Monitor(self._monitor, deadline_s).restore(self._machine.state)
 

@@ -15,6 +15,9 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pmubase import store
+from pmubase.errors import UserError
+
 from . import (
     arch,
     guest,
@@ -28,11 +31,9 @@ from . import (
     session,
     snapshot,
     stock,
-    store,
     suite,
 )
 from .channel import Message
-from .errors import PmuvmError
 from .machine_options import MachineOptions
 from .progress import Progress
 
@@ -100,7 +101,7 @@ class Request:
 def run_target(request: Request) -> int:
     """Runs the selected cases on one target and kernel, has them judged, and returns the exit status."""
     if request.others.names and request.selection.partial:
-        raise PmuvmError("LAYERS joins whole layers: it does not go with CASE or RULE")
+        raise UserError("LAYERS joins whole layers: it does not go with CASE or RULE")
     target = suite.find_target(request.target)
     if request.parameters is not None:
         target = dataclasses.replace(target, parameters=tuple(request.parameters.split()))
@@ -156,7 +157,7 @@ def run_target(request: Request) -> int:
                 session.run_all(guests, cases, progress.result)
             record({"t": "end"})
         joined = layers.run(others, subject, out)
-    except (PmuvmError, KeyboardInterrupt):
+    except (UserError, KeyboardInterrupt):
         # No result was judged, so no file may remain that looks like a result.
         for name in PRODUCTS:
             (out / name).unlink(missing_ok=True)
@@ -171,9 +172,9 @@ def run_target(request: Request) -> int:
 
 
 def check_arch(target: suite.Target, of: str) -> None:
-    """PmuvmError if guests of the architecture `of` do not have the target's PMU."""
+    """UserError if guests of the architecture `of` do not have the target's PMU."""
     if target.arch not in (None, of):
-        raise PmuvmError(f"the target {target.name} needs guests with ARCH={target.arch}")
+        raise UserError(f"the target {target.name} needs guests with ARCH={target.arch}")
 
 
 def kernel_of(requested: str, target: suite.Target) -> str:
@@ -182,7 +183,7 @@ def kernel_of(requested: str, target: suite.Target) -> str:
         return requested
     name = f"{requested}-{target.kind}"
     if name not in kernel.built_known():
-        raise PmuvmError(f"{target.path}: vm.kernel: there is no kernel {name}")
+        raise UserError(f"{target.path}: vm.kernel: there is no kernel {name}")
     return name
 
 
@@ -199,7 +200,7 @@ def run_all_targets(request: Request, kernels: Sequence[str]) -> int:
             print(f"== {target} on {name}", flush=True)
             try:
                 status = run_target(this)
-            except PmuvmError as error:
+            except UserError as error:
                 print(f"pmuvm: {error}", file=sys.stderr)
                 status = NOT_JUDGED
             rows.append((label, status, _results(this.out) if status != NOT_JUDGED else {}))
@@ -217,7 +218,7 @@ def differences(one_path: pathlib.Path, other_path: pathlib.Path) -> list[str]:
     for path in (one_path, other_path):
         found = _results(path)
         if not found:
-            raise PmuvmError(f"{path} has no results.json")
+            raise UserError(f"{path} has no results.json")
         results.append({case["id"]: case["result"] for case in found["cases"]})
     return [
         f"{case}: {results[0].get(case, 'not there')}, {results[1].get(case, 'not there')}"
@@ -290,7 +291,7 @@ def _named(
 ) -> dict[str, pathlib.Path]:
     """The modules of a target by their file names in a guest. The first one is loaded."""
     if given is not None and not given.is_file():
-        raise PmuvmError(f"no module {given}")
+        raise UserError(f"no module {given}")
     modules = modules_of(found, target) if given is None else (given,)
     return module.guest_files(modules, found)
 

@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
+from pmubase.errors import UserError
+
 from . import guest, leaks, qemu
 from .channel import Message
-from .errors import PmuvmError
 from .suite import Case
 
 
@@ -193,7 +194,7 @@ class Session:
             ready = True
             if self._plan.module is not None:
                 vm.load(self._plan.module, self._plan.parameters)
-        except (PmuvmError, OSError, guest.ModuleRefused, guest.GuestLost) as error:
+        except (UserError, OSError, guest.ModuleRefused, guest.GuestLost) as error:
             self.power_off_now()
             if self._plan.fallback is None or ready:
                 raise self._failure(error, booted) from None
@@ -207,18 +208,18 @@ class Session:
             return b"" if self._plan.console_text is None else self._plan.console_text.read_bytes()
         return b""
 
-    def _failure(self, error: Exception, booted: bool) -> PmuvmError:
+    def _failure(self, error: Exception, booted: bool) -> UserError:
         """One line about an error at the start of a guest."""
-        if isinstance(error, PmuvmError):
+        if isinstance(error, UserError):
             return error
         if isinstance(error, guest.ModuleRefused):
-            return PmuvmError(f"module {self._plan.module} does not load: {error}")
+            return UserError(f"module {self._plan.module} does not load: {error}")
         if isinstance(error, guest.GuestLost):
             what = f"no guest boots on {self._plan.machine.kernel}"
             if booted:
                 what = f"the guest died while it loaded {self._plan.module}"
-            return PmuvmError(f"{what}: {error.cause}", details=error.tail)
-        return PmuvmError(f"no guest starts from {self._plan.machine.state}: {error}")
+            return UserError(f"{what}: {error.cause}", details=error.tail)
+        return UserError(f"no guest starts from {self._plan.machine.state}: {error}")
 
     def _resumed(self) -> guest.Guest:
         if self._folder is None:

@@ -10,8 +10,10 @@ import pathlib
 import shutil
 import zlib
 
-from . import accel, guest, qemu, session, store
-from .errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+
+from . import accel, guest, qemu, session
 
 KEPT_DAYS = 7.0
 KEPT_BYTES = 2 << 30
@@ -39,7 +41,7 @@ def key(machine: qemu.Machine) -> str:
             [machine.kernel.read_bytes(), plugin, *(word.encode() for word in words)]
         )
     except OSError as error:
-        raise PmuvmError(f"cannot read {machine.kernel}: {error.strerror}") from error
+        raise UserError(f"cannot read {machine.kernel}: {error.strerror}") from error
 
 
 def find(of: str) -> pathlib.Path | None:
@@ -98,7 +100,7 @@ def make(of: str, plan: session.Plan) -> pathlib.Path | None:
             with store.writing(folder):
                 os.replace(log, console(path))
                 os.replace(part, path)
-        except PmuvmError:
+        except UserError:
             refuse(of)
             return None
         finally:

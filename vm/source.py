@@ -4,8 +4,10 @@
 import shutil
 from pathlib import Path
 
-from . import arch, packages, stock, store
-from .errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+
+from . import arch, packages, stock
 
 FULL = "No space left on device"
 NEARLY_NOTHING = 1 << 20
@@ -55,16 +57,16 @@ def unpack(package: Path, into: Path) -> None:
         packages.unpack(package, scratch)
         tarballs = list(scratch.glob("usr/src/linux-source-*.tar.xz"))
         if len(tarballs) != 1:
-            raise PmuvmError(f"{package} has no kernel source; remove it and run again")
+            raise UserError(f"{package} has no kernel source; remove it and run again")
         excludes = [f"--exclude={glob}" for glob in UNUSED]
         what = f"unpack {tarballs[0].name}"
         argv = ["tar", "-xJf", str(tarballs[0]), "--strip-components=1", *excludes]
         try:
             packages.run(argv, what, into)
-        except PmuvmError as error:
+        except UserError as error:
             # tar reports a full disk on one of many lines; its last line has no cause.
             if shutil.disk_usage(into).free < NEARLY_NOTHING:
-                raise PmuvmError(f"cannot write to {into.parent}: {FULL}") from error
+                raise UserError(f"cannot write to {into.parent}: {FULL}") from error
             raise
     # The sources are unpacked. The package stays, its copy is not needed.
     shutil.rmtree(into / ".deb")

@@ -7,10 +7,11 @@ import re
 import tomllib
 from typing import Any
 
-from . import store
-from .errors import PmuvmError
+from pmubase.errors import UserError
 
-KERNELS = store.PACKAGE / "kernels"
+from . import PACKAGE
+
+KERNELS = PACKAGE / "kernels"
 
 
 def table(name: str) -> dict[str, Any]:
@@ -19,7 +20,7 @@ def table(name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise PmuvmError(f"{path}: {error}") from error
+        raise UserError(f"{path}: {error}") from error
 
 
 def names() -> list[str]:

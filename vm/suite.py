@@ -16,9 +16,11 @@ from typing import Any
 
 import jsonschema
 
-from . import arch, store
+from pmubase import store
+from pmubase.errors import UserError
+
+from . import arch
 from .arch import Arch
-from .errors import PmuvmError
 from .machine_options import MachineOptions
 
 TARGETS = store.ROOT / "conformance" / "targets"
@@ -122,7 +124,7 @@ def _built(given: str, preset: str) -> pathlib.Path:
 
 def _program(path: pathlib.Path, preset: str) -> pathlib.Path:
     if not os.access(path, os.X_OK):
-        raise PmuvmError(f"no program {path}: build it with ci/build {preset} pmuconf")
+        raise UserError(f"no program {path}: build it with ci/build {preset} pmuconf")
     return path
 
 
@@ -133,7 +135,7 @@ def find_target(name: str, variable: str = "TARGET") -> Target:
         path = pathlib.Path(name)
         if not name.endswith(".toml") or not path.is_file():
             known = ", ".join(sorted(p.stem for p in TARGETS.glob("*.toml")))
-            raise PmuvmError(
+            raise UserError(
                 f"unknown {variable} '{name}'; known: {known}, or the path of a target's .toml"
             )
     path = path.resolve()
@@ -147,7 +149,7 @@ def _read_target(path: pathlib.Path, _modified_ns: int, _built_ns: int) -> Targe
     table = found["vm"]
     if table["arch"] is not None and table["arch"] not in arch.ARCHES:
         known = ", ".join(arch.ARCHES)
-        raise PmuvmError(f"{path}: vm.arch is '{table['arch']}'; known: {known}")
+        raise UserError(f"{path}: vm.arch is '{table['arch']}'; known: {known}")
     return Target(
         name=found["name"],
         path=path,
@@ -168,7 +170,7 @@ def targets_on(of: str) -> list[str]:
     def elsewhere(name: str) -> bool:
         try:
             return find_target(name).arch not in (None, of)
-        except PmuvmError:
+        except UserError:
             return False  # A run of that target reports the error in its file.
 
     return [
@@ -177,17 +179,17 @@ def targets_on(of: str) -> list[str]:
 
 
 def cases(target: Target, selection: Selection) -> list[Case]:
-    """The selected cases in the suite's order. PmuvmError if there is none."""
+    """The selected cases in the suite's order. UserError if there is none."""
     found = _list(target, selection.arguments())
     if found:
         return found
     every = _list(target, [])
     if selection.rule:
         names = sorted({rule for case in every for rule in case.rules})
-        raise PmuvmError(_unknown("RULE", selection.rule, names))
+        raise UserError(_unknown("RULE", selection.rule, names))
     if selection.case:
-        raise PmuvmError(_unknown("CASE", selection.case, [case.id for case in every]))
-    raise PmuvmError(f"nothing to run: no case of the suite applies to target {target.name}")
+        raise UserError(_unknown("CASE", selection.case, [case.id for case in every]))
+    raise UserError(f"nothing to run: no case of the suite applies to target {target.name}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -237,25 +239,23 @@ def _list(target: Target, arguments: Sequence[str]) -> list[Case]:
 
 
 def _json(arguments: Sequence[str]) -> dict[str, Any]:
-    """The JSON object that a command of pmuconf prints, checked by its schema. PmuvmError with pmuconf's message."""
+    """The JSON object that a command of pmuconf prints, checked by its schema. UserError with pmuconf's message."""
     argv = [str(binary()), *arguments]
     try:
         done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise PmuvmError(f"cannot run {argv[0]}: {error}") from error
+        raise UserError(f"cannot run {argv[0]}: {error}") from error
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     if done.returncode != 0:
-        raise PmuvmError(lines[0] if lines else f"pmuconf {argv[1]} ended with {done.returncode}")
+        raise UserError(lines[0] if lines else f"pmuconf {argv[1]} ended with {done.returncode}")
     try:
         found = json.loads(done.stdout)
         jsonschema.validate(found, SCHEMAS[argv[1]])
     except (ValueError, jsonschema.ValidationError) as error:
         why = str(error).splitlines()[0]
-        raise PmuvmError(
-            f"pmuconf {argv[1]} printed something else than expected: {why}"
-        ) from error
+        raise UserError(f"pmuconf {argv[1]} printed something else than expected: {why}") from error
     assert isinstance(found, dict)
     return found
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 import json
 import pathlib
 
-from . import packages, store
+from pmubase import store
+
+from . import packages
 from .arch import Arch
 
 WANTED = (

@@ -13,8 +13,10 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from . import arch, packages, source, store
-from .errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+
+from . import arch, packages, source
 
 BUILD_DEADLINE_S = 3600
 KILL_DEADLINE_S = 10
@@ -68,11 +70,11 @@ class Tree:
         config = (self.path / ".config").read_text(encoding="utf-8")
         dropped = dropped_options(options, config)
         if dropped:
-            raise PmuvmError(f"Kconfig drops {', '.join(dropped)}")
+            raise UserError(f"Kconfig drops {', '.join(dropped)}")
         stamp.write_text(digest, encoding="utf-8")
 
     def make(self, *targets: str) -> None:
-        """Runs make. PmuvmError with the first error if it fails."""
+        """Runs make. UserError with the first error if it fails."""
         words = [f"ARCH={self.on.kbuild}"]
         if arch.foreign(self.on):
             words.append(f"CROSS_COMPILE={self.on.compiler}")
@@ -99,7 +101,7 @@ class Tree:
                 _kill_group(process)
                 if isinstance(caught, subprocess.TimeoutExpired):
                     message = f"{self.log}: make not finished after {BUILD_DEADLINE_S} s"
-                    raise PmuvmError(message) from None
+                    raise UserError(message) from None
                 raise
         if status == 0:
             return
@@ -107,8 +109,8 @@ class Tree:
         if source.FULL in log:
             # An incomplete tree would only fill the disk.
             shutil.rmtree(self.path, ignore_errors=True)
-            raise PmuvmError(f"cannot write to {self.path}: {source.FULL}")
-        raise PmuvmError(f"{self.log}: {first_error(log)}")
+            raise UserError(f"cannot write to {self.path}: {source.FULL}")
+        raise UserError(f"{self.log}: {first_error(log)}")
 
 
 def cache() -> Path:

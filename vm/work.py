@@ -10,8 +10,10 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 
-from . import arch, store
-from .errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+
+from . import arch
 
 EVENTS = (
     *("instructions", "branches", "calls", "returns", "loads", "stores", "taken"),
@@ -24,27 +26,27 @@ HELP_S = 30
 
 
 def parse(names: Sequence[str], where: str) -> tuple[str, ...]:
-    """The events to count. PmuvmError if one is unknown; `where` names the option."""
+    """The events to count. UserError if one is unknown; `where` names the option."""
     for name in names:
         if name not in EVENTS:
-            raise PmuvmError(f"{where}: unknown event '{name}'; known: {', '.join(EVENTS)}")
+            raise UserError(f"{where}: unknown event '{name}'; known: {', '.join(EVENTS)}")
     return tuple(names)
 
 
 def plugin(of: arch.Arch, accelerator: str) -> pathlib.Path:
-    """The plugin for a machine. PmuvmError if the machine cannot have it."""
+    """The plugin for a machine. UserError if the machine cannot have it."""
     if of != arch.AMD64:
-        raise PmuvmError(f"work is counted only with ARCH={arch.AMD64.name}, not {of.name}")
+        raise UserError(f"work is counted only with ARCH={arch.AMD64.name}, not {of.name}")
     if accelerator == "kvm":
-        raise PmuvmError("work needs the accelerator tcg, not kvm")
+        raise UserError("work needs the accelerator tcg, not kvm")
     emulator = shutil.which(of.qemu)
     # If there is no emulator, its start reports that.
     if emulator is not None and not _has_plugins(emulator):
-        raise PmuvmError(f"work needs a {of.qemu} with plugins; {emulator} was built without them")
+        raise UserError(f"work needs a {of.qemu} with plugins; {emulator} was built without them")
     agent = os.environ.get("PMUCONF_BINARY") or store.ROOT / "build/guest/conformance/pmuconf"
     path = pathlib.Path(agent).resolve().parent.parent / PLUGIN
     if not path.is_file():
-        raise PmuvmError(f"no plugin {path}: run ci/build guest pmuconf")
+        raise UserError(f"no plugin {path}: run ci/build guest pmuconf")
     return path
 
 

@@ -13,7 +13,7 @@ from ci.lying import lie_file
 from ci.lying.lie_file import LieFileError
 from ci.mutation import exempt_rules, patch
 from conformance.rules.generate import CatalogueError, read_catalogue
-from vm import store
+from pmubase import store
 
 MUTANTS = Path("driver/mutants")
 SEEDED = "faults_in_tests.toml"

@@ -8,9 +8,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from vm import packages, source, store
+from pmubase import store
+from pmubase.errors import UserError
+from vm import packages, source
 from vm import kernel as kernels
-from vm.errors import PmuvmError
 
 KERNEL_FOLDERS = (
     "driver/core_pmu",
@@ -38,7 +39,7 @@ def build(root: Path, line: str) -> list[str]:
     """The warnings of gcc (W=1) and sparse (C=2) about the modules on kernel `line`."""
     try:
         kernel = kernels.find(line)
-    except PmuvmError as error:
+    except UserError as error:
         return [str(error)]
     return [text for folder in MODULES for text in _build(root, folder, kernel)]
 
@@ -90,7 +91,7 @@ def checkpatch(root: Path, files: list[Path]) -> list[str]:
     ]
     try:
         script = checkpatch_script()
-    except PmuvmError as error:
+    except UserError as error:
         return [str(error)]
     done = subprocess.run(
         ["perl", str(script), "--no-tree", "--strict", "--terse", "--no-summary"]

@@ -43,7 +43,10 @@ FOR_TESTS = ("conformance/selftest",)
 """Folders called `tests` may also include the headers of these rooms."""
 SOURCES = {".c", ".h", ".cpp", ".py", ".js", ".sh", ".cmake", ".inc"}
 SLEEP = re.compile(r"\b(sleep|usleep|nanosleep|msleep|mdelay|sleep_for|sleep_until)\s*\(")
-SLEEP_FOLDERS = ("conformance", "oracle", "tools", "driver", "kunit", "vm", "ci", "fuzz", "results")
+SLEEP_FOLDERS = (
+    *("conformance", "oracle", "tools", "driver", "kunit", "pmubase", "vm", "ci"),
+    *("fuzz", "results"),
+)
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"][^>"]+[>"])', re.M)
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 """A string of C++ that may have lines with the text of a program."""

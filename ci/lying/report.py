@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from ci.lying.lie_file import Lie
 from ci.lying.trial import CAUGHT, MISSED, SKIPPED, Pair
-from vm import store
+from pmubase import store
 
 Row = dict[str, Any]
 """A pair, as in results.json."""

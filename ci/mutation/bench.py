@@ -12,9 +12,10 @@ from ci.mutation.killers import Killers
 from ci.mutation.patch import Mutant
 from ci.mutation.target_bench import TargetBench, Unclean, convert_to_unclean
 from ci.mutation.trial import Goal, Trial
-from vm import kernel, module, session, store, suite
+from pmubase import store
+from pmubase.errors import UserError
+from vm import kernel, module, session, suite
 from vm.channel import Message
-from vm.errors import PmuvmError
 from vm.runs import boot_without_module, pass_module, plan
 
 __all__ = ["Bench", "Unclean", "build", "try_mutant"]
@@ -55,7 +56,7 @@ for _number in range(PARALLEL):
 
 
 def build(found: kernel.Kernel, mutant: Mutant | None, out: Path) -> Path:
-    """Builds the module of the mutant, or of the driver, below `out`. PatchError or PmuvmError if that fails."""
+    """Builds the module of the mutant, or of the driver, below `out`. PatchError or UserError if that fails."""
     folder = out / ("clean" if mutant is None else mutant.path.stem)
     product = folder / found.release / f"{module.NAME}.ko"
     number = WORKSHOPS.get()
@@ -73,7 +74,7 @@ def try_mutant(bench: Bench, mutant: Mutant, known: Killers, goal: Goal, own_onl
         built = build(bench.kernel, mutant, bench.out)
     except patch.PatchError as error:
         return trial.broken(mutant, name, str(error))
-    except PmuvmError as error:
+    except UserError as error:
         last = next((line for line in error.details.splitlines() if "error" in line), "")
         return trial.broken(mutant, name, f"{error}: {last.strip()}".rstrip(": "))
     own = known.first(mutant, trial.cases_of_rules(mutant, bench.cases))

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from ci.mutation import patch
 from ci.mutation.patch import Mutant
-from vm import store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
 
 UNIT_TESTS = "driver_tests"
 PROGRAMS = "programs"
@@ -74,7 +74,7 @@ class HostTree:
                 self._restore(Path(name))
 
     def build(self, target: str) -> Path:
-        """Builds `target` (UNIT_TESTS, or a harness by its name) and returns the program. PmuvmError if that fails."""
+        """Builds `target` (UNIT_TESTS, or a harness by its name) and returns the program. UserError if that fails."""
         program = f"{PROGRAMS}/{target}"
         words = ["ninja", "-C", str(self._folder), f"-j{JOBS}", program]
         done = subprocess.run(
@@ -90,7 +90,7 @@ class HostTree:
         if done.returncode != 0:
             lines = [line for line in done.stdout.splitlines() if "error" in line]
             why = (lines or done.stdout.splitlines() or [done.stderr])[0].strip()
-            raise PmuvmError(f"{target} does not build: {why}")
+            raise UserError(f"{target} does not build: {why}")
         return self._folder / program
 
     def _restore(self, name: Path) -> None:

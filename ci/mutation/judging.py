@@ -20,7 +20,8 @@ from ci.mutation.kunit import Kunit
 from ci.mutation.patch import Mutant
 from ci.mutation.progress import Planned, Progress
 from ci.mutation.trial import Goal, Trial
-from vm import kernel, store, suite
+from pmubase import store
+from vm import kernel, suite
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Judge:
         }
 
     def run(self) -> Judged:
-        """Runs all trials. bench.Unclean or PmuvmError if the unmutated driver cannot run."""
+        """Runs all trials. bench.Unclean or UserError if the unmutated driver cannot run."""
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._progress)
             self._open_benches(stack)

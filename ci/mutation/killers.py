@@ -10,7 +10,7 @@ from pathlib import Path
 from ci.mutation import patch
 from ci.mutation.patch import Mutant
 from ci.mutation.trial import Trial
-from vm import store
+from pmubase import store
 from vm.suite import Case
 
 

@@ -21,8 +21,8 @@ from ci.mutation.patch import Mutant
 from ci.mutation.killers import Killers
 from ci.mutation.trial import Goal, Ran, Trial
 from ci.units.inputs import Inputs, driver_inputs
-from vm import store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
 from vm.kernel import DEBUG_SUFFIX
 
 SUITES = store.ROOT / "kunit"
@@ -66,17 +66,17 @@ def read(kernel: str, path: Path) -> KunitResults:
             cases.setdefault(case["result"], {})[case["id"]] = tuple(case["rules"])
         return KunitResults(kernel, left["verdict"], cases, tuple(left["problems"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise PmuvmError(f"{path}: no KUnit results: {error!r}") from error
+        raise UserError(f"{path}: no KUnit results: {error!r}") from error
 
 
 def build(kernel: str, driver: Path, suites: Path, folder: Path) -> Path:
     """Builds the kernel with the driver in `driver` and the suites in `suites`, and returns the image, in `folder`.
-    PmuvmError if that fails."""
+    UserError if that fails."""
     words = [*_words(kernel, folder), "--driver", str(driver), "--suites", str(suites)]
     words += ["--build-only"]
     status, output = kunit_command.run(words, LIMIT_S, f"KUnit on {kernel}: not built")
     if status != 0:
-        raise PmuvmError(f"KUnit on {kernel}: {output}")
+        raise UserError(f"KUnit on {kernel}: {output}")
     return folder / f"bzImage-{kernel.removesuffix(DEBUG_SUFFIX)}"
 
 
@@ -87,7 +87,7 @@ def boot(kernel: str, image: Path, folder: Path, suite: str = "") -> KunitResult
     _, output = kunit_command.run(words, LIMIT_S, f"KUnit on {kernel}: not finished")
     results = folder / "results.json"
     if not results.is_file():
-        raise PmuvmError(f"KUnit on {kernel}: {output}")
+        raise UserError(f"KUnit on {kernel}: {output}")
     return read(kernel, results)
 
 
@@ -190,7 +190,7 @@ class Kunit:
                 return decide(mutant, clean, boot(self._kernel, image, folder))
             finally:
                 image.unlink(missing_ok=True)
-        except (patch.PatchError, PmuvmError) as error:
+        except (patch.PatchError, UserError) as error:
             return replace(trial.broken(mutant, self._kernel, str(error)), observer=patch.KUNIT)
 
     def _run_clean(self, suite: str) -> KunitResults:

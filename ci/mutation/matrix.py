@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vm import store
+from pmubase import store
 
 Row = dict[str, Any]
 """One trial, as in results.json."""

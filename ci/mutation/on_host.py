@@ -16,8 +16,8 @@ from ci.mutation.host import UNIT_TESTS, HostTree
 from ci.mutation.patch import Mutant
 from ci.mutation.trial import Ran, Trial
 from fuzz import corpora
-from vm import store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
 
 KERNEL = "host"
 """The name of this machine where another trial has a kernel."""
@@ -45,7 +45,7 @@ class Host:
 
     @contextlib.contextmanager
     def program(self, mutant: Mutant | None, target: str) -> Iterator[Path]:
-        """The program `target` (UNIT_TESTS, or a harness) with the mutant, or without one. PatchError or PmuvmError if
+        """The program `target` (UNIT_TESTS, or a harness) with the mutant, or without one. PatchError or UserError if
         there is none."""
         with store.locked(self._folder.parent / f".{self._folder.name}.lock"):
             if self._tree is None:
@@ -63,7 +63,7 @@ class Host:
             with self.program(mutant, UNIT_TESTS) as program:
                 status, output = run_unit_tests(program, every, needs_slow(mutant))
                 return decide_unit(mutant, status, output, files_of_suites(self._root))
-        except (patch.PatchError, PmuvmError) as error:
+        except (patch.PatchError, UserError) as error:
             return replace(trial.broken(mutant, KERNEL, str(error)), observer=patch.UNIT)
 
     def fuzz(self, mutant: Mutant) -> Trial:
@@ -72,7 +72,7 @@ class Host:
             self._check_clean(mutant.harness)
             with self.program(mutant, mutant.harness) as program:
                 return decide_fuzz(mutant, replayed(program, mutant))
-        except (patch.PatchError, PmuvmError) as error:
+        except (patch.PatchError, UserError) as error:
             return replace(trial.broken(mutant, KERNEL, str(error)), observer=patch.FUZZ)
 
     def faults(self) -> list[str]:
@@ -80,12 +80,12 @@ class Host:
         return [fault for found in self._faults.values() for fault in found]
 
     def _check_clean(self, target: str) -> None:
-        """Runs a program without a mutant, once. PmuvmError if it fails, since it then judges no mutant."""
+        """Runs a program without a mutant, once. UserError if it fails, since it then judges no mutant."""
         if target not in self._faults:
             with self.program(None, target) as program:
                 self._faults[target] = _faults_of(program, target)
         if self._faults[target]:
-            raise PmuvmError(f"fails without a mutant: {self._faults[target][0]}")
+            raise UserError(f"fails without a mutant: {self._faults[target][0]}")
 
 
 def _faults_of(program: Path, target: str) -> list[str]:
@@ -180,7 +180,7 @@ def _suite(test: str) -> str:
 def replay(program: Path, harness: str, name: str | None) -> list[tuple[str, bool]]:
     """Runs the corpus of a harness, and the input `name` alone. Returns for each whether the harness found a fault.
 
-    PmuvmError if the harness ended without a finding.
+    UserError if the harness ended without a finding.
     """
     inputs = corpora.inputs(harness)
     with tempfile.TemporaryDirectory() as folder:
@@ -192,9 +192,9 @@ def replay(program: Path, harness: str, name: str | None) -> list[tuple[str, boo
             words = [str(program), "-runs=0", f"-artifact_prefix={folder}/", str(place)]
             status, output = _run(words, CORPUS_LIMIT_S)
             if status is None:
-                raise PmuvmError(f"{harness}: {label}: no end after {CORPUS_LIMIT_S} s")
+                raise UserError(f"{harness}: {label}: no end after {CORPUS_LIMIT_S} s")
             if status != 0 and not FOUND.search(output):
-                raise PmuvmError(f"{harness}: {label}: status {status}: {output[-200:].strip()}")
+                raise UserError(f"{harness}: {label}: status {status}: {output[-200:].strip()}")
             found.append((f"{harness}/{label}", status != 0))
         return found
 

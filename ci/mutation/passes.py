@@ -17,7 +17,8 @@ from ci.mutation.trial import Goal, Trial
 from ci.units import records
 from ci.units.inputs import Inputs
 from ci.units.records import Case, Record
-from vm import store, suite
+from pmubase import store
+from vm import suite
 from vm.suite import Case as SuiteCase
 
 OURS = ("glob:ci/mutation/*.py", "file:ci/mutants.py")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vm import store
+from pmubase import store
 from vm.kernel import DEBUG_SUFFIX
 
 KEYS = ("Id", "Class", "Rules", "After", "Target", "Kernels", "Kill", "Observers", "Harness")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ci.mutation.trial import Trial
-from vm import store
+from pmubase import store
 
 NAME = "rules.json"
 

@@ -13,9 +13,9 @@ from typing import Generic, TypeVar
 from ci.mutation import trial
 from ci.mutation.patch import Mutant
 from ci.mutation.trial import Clean, Goal, Trial
+from pmubase.errors import UserError
 from vm import session, suite
 from vm.channel import Message
-from vm.errors import PmuvmError
 from vm.guest import GuestLost
 
 Built = TypeVar("Built")
@@ -82,7 +82,7 @@ class TargetBench(abc.ABC, Generic[Built]):
                     if cases and not done.killed:
                         done = done.continued_by(run_until(cases))
                 return done
-        except PmuvmError as error:
+        except UserError as error:
             lost = error.__context__
             if not isinstance(lost, GuestLost):
                 return trial.broken(mutant, self.name, str(error))
@@ -115,7 +115,7 @@ def convert_to_unclean(whom: str) -> Iterator[None]:
     """Converts an error into Unclean."""
     try:
         yield
-    except PmuvmError as error:
+    except UserError as error:
         raise Unclean(f"{whom}: {error}") from error
 
 

@@ -27,7 +27,7 @@ def restore(driver: Path, folder: Path) -> Path:
 
 
 def build(mutant: Mutant | None, kernel: Kernel, driver: Path, folder: Path, product: Path) -> Path:
-    """Builds the module of a mutant, or of the driver, as `product`. PatchError or PmuvmError if that fails."""
+    """Builds the module of a mutant, or of the driver, as `product`. PatchError or UserError if that fails."""
     product.unlink(missing_ok=True)
     copy = restore(driver, folder)
     if mutant is not None:

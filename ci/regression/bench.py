@@ -9,9 +9,9 @@ from pathlib import Path
 from ci.mutation import target_bench
 from ci.mutation.target_bench import TargetBench
 from ci.regression.workshop import Built
+from pmubase.errors import UserError
 from vm import runs, session, suite
 from vm.channel import Message
-from vm.errors import PmuvmError
 
 
 class Bench(TargetBench[Built]):
@@ -32,6 +32,6 @@ class Bench(TargetBench[Built]):
         """The result of a case. A failure must repeat itself: guests run while another kernel is built, so a single
         failure may be due to the load of this machine."""
         if self.stop.is_set():
-            raise PmuvmError("interrupted")
+            raise UserError("interrupted")
         result = target_bench.run_case(guests, case)
         return target_bench.run_case(guests, case) if result == "FAIL" else result

@@ -54,7 +54,7 @@ class Judge:
         """The cases that the clean kernels fail. They decide nothing."""
 
     def run(self) -> list[Verdict]:
-        """The results in the order of the regressions, by series. target_bench.Unclean or PmuvmError if a clean kernel
+        """The results in the order of the regressions, by series. target_bench.Unclean or UserError if a clean kernel
         cannot be built or booted."""
         with self._counting:
             for series in self._request.series:

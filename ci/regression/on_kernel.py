@@ -19,9 +19,9 @@ from ci.regression.bench import Bench
 from ci.regression.patches import Regression
 from ci.regression.verdict import BROKEN, Verdict
 from ci.regression.workshop import Built, Workshop
+from pmubase.errors import UserError
 from vm import suite
 from vm.arch import Arch
-from vm.errors import PmuvmError
 
 GUESTS = 2
 """The number of guests at the same time, while a further kernel is built."""
@@ -69,7 +69,7 @@ class OnKernel:
         """The cases that the clean kernel fails. They decide nothing."""
 
     def judge(self, regressions: Sequence[Regression]) -> list[Verdict]:
-        """The results in the order of the regressions. target_bench.Unclean or PmuvmError if the clean kernel cannot
+        """The results in the order of the regressions. target_bench.Unclean or UserError if the clean kernel cannot
         be built or booted."""
         names = dict.fromkeys(name for one in regressions for name in self._targets_of(one))
         targets = [suite.find_target(name) for name in names]
@@ -100,7 +100,7 @@ class OnKernel:
             try:
                 targets = [self._benches[name].target for name in self._targets_of(one)]
                 built: Built | str = self._shop.build(one, _modules(targets), clean)
-            except (PatchError, PmuvmError) as error:
+            except (PatchError, UserError) as error:
                 built = str(error)
             yield one, built, time.monotonic() - begun
 

@@ -18,7 +18,8 @@ from ci.regression.verdict import CAUGHT, MISSED, Verdict
 from ci.units import records
 from ci.units.inputs import Inputs
 from ci.units.records import Case, Record
-from vm import arch, store, suite
+from pmubase import store
+from vm import arch, suite
 from vm.arch import Arch
 
 INPUTS = Inputs()

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from pmubase.errors import UserError
 from vm import arch, kernel, stock, suite
 from vm.arch import Arch
-from vm.errors import PmuvmError
 from vm.kernel import Recipe
 
 KINDS = {arch.AMD64.name: "msr", arch.ARM64.name: "arm64"}
@@ -62,6 +62,6 @@ def missing(on: Arch) -> str:
             return f"no program {program}: make regressions ARCH={on.name} installs it"
     try:
         suite.agent(on)
-    except PmuvmError as error:
+    except UserError as error:
         return str(error)
     return ""

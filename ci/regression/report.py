@@ -10,7 +10,7 @@ from typing import Any
 
 from ci.mutation.report import TESTS_SHOWN, shortened
 from ci.regression.verdict import BROKEN, CAUGHT, MISSED, NOT_RUN, Verdict
-from vm import store
+from pmubase import store
 
 RESULTS = (CAUGHT, MISSED, BROKEN, NOT_RUN)
 SHOWN = 160

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ci.regression.patches import Regression
 from ci.regression.verdict import CAUGHT, MISSED, Verdict
-from vm import store
+from pmubase import store
 
 NAME = "verdicts.toml"
 HEAD = """# SPDX-License-Identifier: Apache-2.0

@@ -18,7 +18,8 @@ from ci.mutation import patch
 from ci.mutation.patch import PatchError
 from ci.regression import recipes
 from ci.regression.patches import Regression
-from vm import kernel, module, store, tree
+from pmubase import store
+from vm import kernel, module, tree
 from vm.arch import Arch
 from vm.kernel import Kernel
 
@@ -79,7 +80,7 @@ class Workshop:
         """Builds the kernel with a regression, or without one. `modules`: the names of the modules to build for it.
         The modules of `clean` serve if the regression changes no header.
 
-        PatchError if the patch does not apply, PmuvmError if the kernel or a module does not build.
+        PatchError if the patch does not apply, UserError if the kernel or a module does not build.
         """
         label = "clean" if regression is None else regression.path.stem
         folder = self._out / label

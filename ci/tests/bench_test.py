@@ -11,7 +11,7 @@ import pytest
 
 from ci import bench, costs
 from ci.costs import COMPARISONS, Comparison, compare
-from vm.errors import PmuvmError
+from pmubase.errors import UserError
 
 
 def rows(*ratios: float) -> list[dict[str, float]]:
@@ -60,7 +60,7 @@ def test_goal_is_met_at_its_bound(question: Comparison, ratio: float, met: bool)
 
 @pytest.mark.parametrize("x", [None, [], rows(1.0), [{"pmu": 1}] * 3, [{"pmu": 1, "cpu-clock": 0}]])
 def test_output_without_rounds_is_an_error_that_names_the_comparison(x: object) -> None:
-    with pytest.raises(PmuvmError, match="'of x'"):
+    with pytest.raises(UserError, match="'of x'"):
         compare(Comparison("of x", ("x",), at_most=1.3), {"x": x})
 
 
@@ -99,7 +99,7 @@ def test_guest_that_does_not_boot_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def lose(kernel: str, driver: Path) -> dict[str, Any]:
-        raise PmuvmError(f"no kernel {kernel}")
+        raise UserError(f"no kernel {kernel}")
 
     monkeypatch.setattr(bench, "OUT", tmp_path)
     monkeypatch.setattr(bench, "PROGRAM", program(tmp_path, ROW))

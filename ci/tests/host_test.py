@@ -11,7 +11,7 @@ from ci.mutation import host, on_host, patch
 from ci.mutation.host import HostTree
 from ci.mutation.patch import Mutant, PatchError
 from fuzz import corpora
-from vm import store
+from pmubase import store
 
 DIFF = """--- a/driver/core/period.c
 +++ b/driver/core/period.c

@@ -8,8 +8,8 @@ import pathlib
 import pytest
 
 from ci import intree
-from vm import store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
 
 
 def make(folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, text: str) -> intree.Tree:
@@ -50,7 +50,7 @@ def test_failure_reports_the_first_error_and_the_log(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built = make(tmp_path, monkeypatch, 'echo "b.c:2: error: no"; exit 2')
-    with pytest.raises(PmuvmError, match="make vmlinux: b.c:2: error: no"):
+    with pytest.raises(UserError, match="make vmlinux: b.c:2: error: no"):
         built.make("vmlinux")
     assert "b.c:2" in built.log.read_text(encoding="utf-8")
 

@@ -18,7 +18,7 @@ from ci.mutation.kunit import Kunit, KunitResults
 from ci.mutation.patch import OBSERVERS, Mutant
 from ci.mutation.progress import Progress
 from ci.mutation.trial import Goal, Trial
-from vm import store
+from pmubase import store
 
 PLAIN = Mutant("M1-1", Path("M1-1-x.patch"), "C01", ("CNT-001",), "", (), ("FAIL",), "t", ())
 ANY = replace(PLAIN, observers=("unit", "kunit", "suite"), any_of=True)

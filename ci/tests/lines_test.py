@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ci import lines
-from vm.errors import PmuvmError
+from pmubase.errors import UserError
 from vm.guest import Done
 
 
@@ -36,7 +36,7 @@ def test_lines_of_other_folders_are_not_counted() -> None:
     "strange", [{}, [], {"files": [{}]}, {"files": [{"file": "driver/port/a"}]}]
 )
 def test_report_in_another_format_is_an_error(strange: Any) -> None:
-    with pytest.raises(PmuvmError, match="unknown format"):
+    with pytest.raises(UserError, match="unknown format"):
         lines.merge({}, strange)
 
 
@@ -77,7 +77,7 @@ def test_counts_are_fetched_by_the_path_of_their_object() -> None:
 
 @pytest.mark.parametrize("vm", [FakeGuest(""), FakeGuest(f"{lines.COUNTS}/a.gcda", status=1)])
 def test_kernel_without_counts_is_reported(vm: Any) -> None:
-    with pytest.raises(PmuvmError):
+    with pytest.raises(UserError):
         lines.fetch(vm)
 
 
@@ -85,7 +85,7 @@ def test_kernel_that_does_not_build_is_not_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def no_kernel(name: str) -> Path:
-        raise PmuvmError(f"no kernel {name}")
+        raise UserError(f"no kernel {name}")
 
     monkeypatch.setattr(lines, "OUT", tmp_path)
     monkeypatch.setattr(lines, "build", no_kernel)

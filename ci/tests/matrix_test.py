@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ci import matrix, matrix_file, timed_commands
-from vm.errors import STATUS_NO_PACKAGE
+from vm.packages import STATUS_NO_PACKAGE
 
 CORES = 2
 LIMIT_MIN = 90

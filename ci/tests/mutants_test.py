@@ -15,8 +15,8 @@ from ci.mutation.killers import Killers
 from ci.mutation.kunit import KunitResults
 from ci.mutation.patch import Mutant, PatchError
 from ci.mutation.trial import Clean, Goal, Ran, Trial
+from pmubase.errors import UserError
 from vm.channel import Message
-from vm.errors import PmuvmError
 from vm.suite import Case
 
 HEADER = """Id: M01-1
@@ -449,7 +449,7 @@ def test_invalid_kunit_results_are_a_one_line_error(tmp_path: Path) -> None:
     read = kunit.read("6.1", path)
     assert (read.names("FAIL", ["CNT-001"]), read.problems) == (["s.a"], ("p",))
     path.write_text("{}")
-    with pytest.raises(PmuvmError, match="no KUnit results"):
+    with pytest.raises(UserError, match="no KUnit results"):
         kunit.read("6.1", path)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ci import npm as installer
-from vm.errors import PmuvmError
+from pmubase.errors import UserError
 
 TOOL = installer.ROOT / "results" / "browser"
 
@@ -42,7 +42,7 @@ def test_packages_are_installed_once_for_each_lock_file(npm: Path, tmp_path: Pat
     other = tmp_path / "tool"
     shutil.copytree(TOOL, other)
     (other / "package-lock.json").write_text("{}")
-    with pytest.raises(PmuvmError, match="status 1"):
+    with pytest.raises(UserError, match="status 1"):
         installer.modules(other)
 
 
@@ -60,7 +60,7 @@ def test_a_failed_installation_is_one_line_and_leaves_nothing(
 ) -> None:
     monkeypatch.setattr(installer, "INSTALL_S", 0.2 if "sleep" in script else 30)
     npm.write_text(f"#!/bin/sh\n{script}\n")
-    with pytest.raises(PmuvmError, match=message) as error:
+    with pytest.raises(UserError, match=message) as error:
         installer.modules(TOOL)
     assert "\n" not in str(error.value) and not entries(tmp_path)
 

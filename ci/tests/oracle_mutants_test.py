@@ -10,7 +10,7 @@ import pytest
 
 from ci import oracle
 from ci.mutation.patch import Mutant
-from vm.errors import PmuvmError
+from pmubase.errors import UserError
 from vm.guest import Done, GuestLost
 
 FACTS = {"calls": 7, "seconds": 0.26, "shown": []}
@@ -33,7 +33,7 @@ def test_disagreement_is_reported_with_its_reason() -> None:
 
 
 def test_failed_oracle_run_is_an_error() -> None:
-    with pytest.raises(PmuvmError, match="M: oracle: no such file"):
+    with pytest.raises(UserError, match="M: oracle: no such file"):
         oracle.trial("M", Done(2, "", "no such file\n"))
 
 

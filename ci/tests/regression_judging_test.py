@@ -23,8 +23,8 @@ from ci.regression.on_kernel import Request
 from ci.regression.patches import Regression
 from ci.regression.verdict import BROKEN, CAUGHT, MISSED, NOT_RUN, Verdict
 from ci.regression.workshop import Built
+from pmubase.errors import UserError
 from vm import arch, session
-from vm.errors import PmuvmError
 from vm.kernel import Kernel
 from vm.suite import Case
 
@@ -322,7 +322,7 @@ def test_failure_must_repeat_itself() -> None:
         patching.setattr(session.Session, "run", lambda *_: {"result": next(answers)})
         assert [judge.run_case(guests, CASES[0]) for _ in range(3)] == ["PASS", "FAIL", "PASS"]
         judge.stop.set()
-        with pytest.raises(PmuvmError, match="interrupted"):
+        with pytest.raises(UserError, match="interrupted"):
             judge.run_case(guests, CASES[0])
 
 

@@ -15,8 +15,8 @@ from ci.mutation.patch import PatchError
 from ci.regression import patches, recipes, workshop
 from ci.regression.patches import Regression
 from ci.regression.workshop import Workshop
+from pmubase.errors import UserError
 from vm import arch, kernel, tree
-from vm.errors import PmuvmError
 
 HEADER = """Id: B001
 Fix: 7f612a7f0bc1 perf/x86: Fix full width counter, counter overflow
@@ -121,7 +121,7 @@ def test_patched_tree_is_restored_with_newer_files(tmp_path: Path) -> None:
     assert not (tmp_path / "tree" / workshop.SAVED).exists()
 
 
-@pytest.mark.parametrize("error", [PmuvmError("no build"), KeyboardInterrupt()])
+@pytest.mark.parametrize("error", [UserError("no build"), KeyboardInterrupt()])
 def test_tree_is_restored_after_an_error(tmp_path: Path, error: BaseException) -> None:
     source = laid_out(tmp_path / "tree")
     with pytest.raises(type(error)), workshop.patched(tmp_path / "tree", regression(tmp_path)):
@@ -162,7 +162,7 @@ class FakeTree:
     def make(self, *_targets: str) -> None:
         self.built.append((self.path / NAME).read_text())
         if self.fails:
-            raise PmuvmError("core.c:1: error: no such thing")
+            raise UserError("core.c:1: error: no such thing")
         (self.path / arch.AMD64.image).parent.mkdir(parents=True, exist_ok=True)
         (self.path / arch.AMD64.image).write_bytes(b"image")
 
@@ -233,6 +233,6 @@ def test_build_after_a_killed_run_restores_the_tree_first(tmp_path: Path, shop: 
 
 def test_tree_is_restored_after_a_failed_build(tmp_path: Path, shop: FakeTree) -> None:
     shop.fails = True
-    with pytest.raises(PmuvmError, match="no such thing"):
+    with pytest.raises(UserError, match="no such thing"):
         Workshop("6.12", arch.AMD64, tmp_path / "out").build(regression(tmp_path), [])
     assert (shop.path / NAME).read_text() == SOURCE

@@ -10,8 +10,8 @@ from junitparser import JUnitXml
 
 from ci import rule_tests
 from conformance.rules.evidence import OtherTest
+from pmubase.errors import UserError
 from vm import kernel
-from vm.errors import PmuvmError
 
 TESTS = [
     OtherTest("PM-001", "vm", "test_a", "tools/tests/x_test.py"),
@@ -87,6 +87,6 @@ def test_file_states_the_kernel_only_if_the_tests_run_one(monkeypatch: pytest.Mo
 
 def test_layer_without_tests_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rule_tests, "read_tests", lambda root: [])
-    with pytest.raises(PmuvmError, match="no test of layer vm on 6.12"):
+    with pytest.raises(UserError, match="no test of layer vm on 6.12"):
         rule_tests.run("vm", "6.12", tmp_path / "vm.json")
     assert not (tmp_path / "vm.json").exists()

@@ -11,8 +11,8 @@ import pytest
 from ci import soak
 from ci.units import catalogue, nightly
 from ci.units.inputs import Inputs
+from pmubase.errors import UserError
 from vm import runs
-from vm.errors import PmuvmError
 
 
 def test_changed_result_reports_its_seeds() -> None:
@@ -86,7 +86,7 @@ def test_run_that_does_not_start_is_one_line_and_status_2(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def run(_request: runs.Request) -> int:
-        raise PmuvmError("no kernel '5.0'")
+        raise UserError("no kernel '5.0'")
 
     monkeypatch.setattr(soak, "OUT", tmp_path)
     monkeypatch.setattr(runs, "run_target", run)

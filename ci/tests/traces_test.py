@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ci.units import traces
-from vm import store
+from pmubase import store
 
 PROGRAM = """
 import os, pathlib, subprocess

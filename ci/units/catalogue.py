@@ -25,9 +25,11 @@ RUN_S = 100
 """Estimate for a target, until its duration is known."""
 NIGHTLY = re.compile(r"^pytestmark = .*?nightly", re.M)
 NIGHTLY_LIST = re.compile(r"^pytestmark = \[[^\]]*nightly[^\]]*\]", re.M)
+PACKAGES = (*package_files("pmubase"), *package_files("vm"))
+"""The files of the VM runner, without the data."""
 KUNIT_READS = (
     *("glob:driver/*.[chS]", "glob:driver/*Kbuild", "glob:driver/*Kconfig"),
-    *("glob:kunit/*", "glob:vm/kernels/*", *package_files("vm")),
+    *("glob:kunit/*", "glob:vm/kernels/*", *PACKAGES),
     *("package:gcc-12", "package:qemu-system-x86"),
 )
 PYTEST_READS = ("package:python3-pytest", "file:pyproject.toml", "file:conftest.py")
@@ -36,12 +38,12 @@ CPP_READS = (
     *("glob:conformance/rules/*", "glob:conformance/*.toml", "file:CMakePresets.json"),
     *("glob:*.clang-tidy", "file:ci/checks/tidy.py", "package:clang-tidy-22"),
     *("file:ci/__init__.py", "file:ci/checks/__init__.py"),
-    *("glob:ci/units/*.py", "glob:ci/mutation/*.py", *package_files("vm")),
+    *("glob:ci/units/*.py", "glob:ci/mutation/*.py", *PACKAGES),
     *("package:libstdc++-12-dev", "package:libgtest-dev", "package:libgmock-dev"),
     *("package:nlohmann-json3-dev", "package:libtomlplusplus-dev", "package:libcli11-dev"),
     *("package:libbpf-dev", "package:libc6-dev", "package:linux-libc-dev"),
 )
-TRACERS = ("glob:ci/*.py", "glob:vm/*.py", "package:strace")
+TRACERS = ("glob:ci/*.py", "glob:pmubase/*.py", "glob:vm/*.py", "package:strace")
 UNTRACED = {
     # These tests use a tracer themselves, and LeakSanitizer does not work under a tracer.
     "ci/tests/traces_test.py": TRACERS,
@@ -53,7 +55,7 @@ UNTRACED = {
     ),
     "fuzz/tests/build_test.py": ("glob:fuzz/*", *CPP_READS),
     # A tracer would disturb the cases.
-    "conformance/selftest/this_machine_test.py": (*CPP_READS, *package_files("vm")),
+    "conformance/selftest/this_machine_test.py": (*CPP_READS, *PACKAGES),
 }
 """Files of tests whose inputs are stated."""
 UNTRACEABLE = (
@@ -323,7 +325,7 @@ def fuzz_units() -> list[Unit]:
                 needs=("build/fuzz",),
                 reads=(
                     *(f"product:{program}", "file:fuzz/__init__.py", "file:fuzz/corpora.py"),
-                    *("file:vm/__init__.py", "file:vm/errors.py", "file:vm/store.py"),
+                    *package_files("pmubase"),
                     *(f"file:fuzz/corpus/{subject}.zip", f"glob:fuzz/corpus/{subject}/*"),
                 ),
                 default_s=4,
@@ -343,7 +345,8 @@ def mutants_unit(name: str, words: Sequence[str], default_s: float, needs: Seque
         out / "results.json",
         needs=tuple(needs),
         reads=(
-            *("glob:driver/*", "glob:ci/mutation/*.py", "file:ci/mutants.py", "glob:vm/*"),
+            *("glob:driver/*", "glob:ci/mutation/*.py", "file:ci/mutants.py"),
+            *("glob:pmubase/*", "glob:vm/*"),
             *("file:ci/__init__.py", "file:ci/judge.py", "file:ci/kunit_command.py"),
             *("file:ci/units/__init__.py", "file:ci/units/inputs.py", "file:ci/units/records.py"),
             *("file:conformance/__init__.py", "file:conformance/rules/__init__.py"),
@@ -378,7 +381,8 @@ def lies_unit(kernel: str) -> Unit:
         out / "results.json",
         needs=("build/guest", f"build/module-{kernel}"),
         reads=(
-            *("glob:ci/lying/*.py", "file:ci/lies.py", "file:ci/__init__.py", "glob:vm/*"),
+            *("glob:ci/lying/*.py", "file:ci/lies.py", "file:ci/__init__.py"),
+            *("glob:pmubase/*", "glob:vm/*"),
             *("glob:conformance/lies/*", "glob:conformance/rules/*", "glob:driver/*"),
             *("file:conformance/__init__.py", "glob:ci/units/*.py"),
             *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "package:gcc-12"),

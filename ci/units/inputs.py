@@ -32,8 +32,9 @@ import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from vm import module, source, store, suite, tree
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+from vm import module, source, suite, tree
 
 ABSENT = "absent"
 GUEST = Path("build/guest")
@@ -150,7 +151,7 @@ class Inputs:
     def _target(self, name: str) -> str:
         try:
             found = suite.find_target(name)
-        except PmuvmError:
+        except UserError:
             return ABSENT  # pmuconf is not built yet; this input is read again after the build.
         driver = self.digests(driver_inputs(self.root)) if found.module else {}
         return _hash([found.merged, *driver.values()])

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ci.units import records
 from ci.units.inputs import Inputs
 from ci.units.unit import Outcome, Unit
-from vm import store
+from pmubase import store
 
 
 class Night:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ci.units import records
 from ci.units.inputs import CASES, Inputs, driver_inputs
+from pmubase.errors import UserError
 from vm import suite
-from vm.errors import PmuvmError
 
 DEPENDENCY = re.compile(r"^(\S+): #deps", re.M)
 TIMEOUT_S = 120
@@ -112,7 +112,7 @@ def _has_driver(target: str) -> bool:
     """Whether the module of a target is built from this project. True if nothing can read the target yet."""
     try:
         return suite.find_target(target).module is not None
-    except PmuvmError:
+    except UserError:
         return True
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from ci.units import inputs
 from ci.units.inputs import Inputs
-from vm import store
+from pmubase import store
 
 KEPT = 12
 """Maximum number of records of a unit. With several, reverting a change makes an earlier record valid again."""

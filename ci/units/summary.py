@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ci.units.unit import Outcome, Unit
-from vm import store
+from pmubase import store
 
 
 def write(path: Path, outcomes: Sequence[Outcome], never: Sequence[Unit]) -> None:

@@ -15,7 +15,8 @@ import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from vm import arch, store
+from pmubase import store
+from vm import arch
 
 CALLS = (
     "open,openat,openat2,creat,execve,execveat,stat,lstat,newfstatat,statx,access,faccessat,"

@@ -10,7 +10,7 @@ from pathlib import Path
 from junitparser import Error, Failure, JUnitXml, JUnitXmlError, Skipped, TestSuite
 
 from ci.units.records import Case
-from vm import store
+from pmubase import store
 
 ROOT = store.ROOT
 OUT = ROOT / "build" / "check"

@@ -8,7 +8,8 @@ import shutil
 
 import pytest
 
-from vm import kernel, module, runs, session, store, suite
+from pmubase import store
+from vm import kernel, module, runs, session, suite
 from vm.channel import Message
 
 # The test takes minutes, and half an hour more if the kernel is not built yet.

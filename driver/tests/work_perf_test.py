@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from vm import guest, image, kernel, runs, store, suite
+from pmubase import store
+from vm import PACKAGE, guest, image, kernel, runs, suite
 from vm.testing import nightly_params
 from vm.testing.workloads import FOR_ROUNDS, SHARES, compile_program
 
@@ -23,7 +24,7 @@ int main(int argc, char **argv)
   return 0;
 }
 """
-SAMPLES = store.PACKAGE / "testing" / "samples_program.c"
+SAMPLES = PACKAGE / "testing" / "samples_program.c"
 MORE_TURNS = 999_000
 """How many more turns it takes with an argument. A turn is two instructions, of which one is a branch."""
 ROUNDS = "1000"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fuzz import corpora, pack, run
-from vm import store
+from pmubase import store
 
 SCRIPT = run.ROOT / "fuzz" / "build.sh"
 LIMIT_S = 1200

@@ -18,8 +18,9 @@ import pytest
 from fuzz import campaign, campaign_results
 from fuzz.campaign import MAGIC, MAX_LEN, NOTE
 from fuzz.campaign_results import Campaign, Finding
-from vm import guest, kernel, store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+from vm import guest, kernel
 
 SUM = (
     "#512\tDONE   ft: 77 corp: 9/1Kb exec/s: 2 rss: 30Mb\n"
@@ -65,7 +66,7 @@ def test_figures_of_slices_are_added() -> None:
 
 
 def test_a_slice_without_figures_is_not_judged() -> None:
-    with pytest.raises(PmuvmError, match="without figures: Killed"):
+    with pytest.raises(UserError, match="without figures: Killed"):
         Campaign("refpmu", "6.12-kcov", True).add("INFO: Seed: 1\nKilled\n")
 
 
@@ -155,7 +156,7 @@ def test_slice_without_leak_has_no_finding(tmp_path: Path) -> None:
 
 
 def test_failed_leak_scan_is_not_judged(tmp_path: Path) -> None:
-    with pytest.raises(PmuvmError, match="no scan for memory leaks: no such file"):
+    with pytest.raises(UserError, match="no scan for memory leaks: no such file"):
         sliced(Scanned("", 1), tmp_path, True)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from fuzz import speed
 from fuzz.speed import Speed
-from vm.errors import PmuvmError
+from pmubase.errors import UserError
 
 
 def fuzzer_output(operations: int, opened: int, seconds: float) -> str:
@@ -24,7 +24,7 @@ def test_figures_are_rates_per_second() -> None:
 
 
 def test_output_without_figures_is_not_judged() -> None:
-    with pytest.raises(PmuvmError, match="ended without figures: #2"):
+    with pytest.raises(UserError, match="ended without figures: #2"):
         speed.speed("programs", "#2\n")
 
 

@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 
 from kunit.pmukunit import guest, results, stock, tree
-from vm import arch, kernel, module, store
+from pmubase import store
+from pmubase.errors import UserError
+from vm import arch, kernel, module
 from vm import stock as stock_kernels
 from vm import tree as trees
-from vm.errors import PmuvmError
 
 KERNELS = stock_kernels.series()
 DEADLINE_S = 300
@@ -25,9 +26,9 @@ def main(argv: list[str]) -> int:
     try:
         if options.kernel not in KERNELS:
             known = ", ".join(KERNELS)
-            raise PmuvmError(f"unknown KERNEL {options.kernel!r}; known: {known}")
+            raise UserError(f"unknown KERNEL {options.kernel!r}; known: {known}")
         if not re.fullmatch(r"[\w*?.\[\]!-]*", options.filter):
-            raise PmuvmError(f"--filter {options.filter!r}: a glob of suite or suite.case")
+            raise UserError(f"--filter {options.filter!r}: a glob of suite or suite.case")
         if options.log:
             return _judge_log(options, out)
         parameters = _parameters(options)
@@ -36,9 +37,9 @@ def main(argv: list[str]) -> int:
         expected = results.expected_suites(options.suites, options.filter)
         if not expected:
             known = ", ".join(sorted(results.expected_suites(options.suites, "")))
-            raise PmuvmError(f"--filter {options.filter}: no such suite; known: {known}")
+            raise UserError(f"--filter {options.filter}: no such suite; known: {known}")
         return _run(options, out, expected, parameters)
-    except PmuvmError as error:
+    except UserError as error:
         print(f"kunit: {error}", file=sys.stderr)
     return results.NOT_JUDGED
 
@@ -73,32 +74,32 @@ def _options(argv: list[str]) -> argparse.Namespace:
 
 
 def _parameters(options: argparse.Namespace) -> list[str]:
-    """Returns kernel parameters other than the filter; PmuvmError for invalid options."""
+    """Returns kernel parameters other than the filter; UserError for invalid options."""
     if options.stock and options.debug:
-        raise PmuvmError("--stock is the distribution's kernel, --debug another one")
+        raise UserError("--stock is the distribution's kernel, --debug another one")
     if options.arch and arch.foreign(arch.find(options.arch)) and not options.stock:
-        raise PmuvmError(f"--arch {options.arch} needs --stock: no kernel is built for it")
+        raise UserError(f"--arch {options.arch} needs --stock: no kernel is built for it")
     if options.image and (options.stock or options.build_only):
-        raise PmuvmError("--image is a built kernel: without --stock and --build-only")
+        raise UserError("--image is a built kernel: without --stock and --build-only")
     if options.image and not options.image.is_file():
-        raise PmuvmError(f"--image {options.image}: no such file")
+        raise UserError(f"--image {options.image}: no such file")
     for param in options.param:
         if not re.fullmatch(r"\w+\.\w+=[\w.,:-]*", param):
-            raise PmuvmError(f"--param {param!r}: MODULE.NAME=VALUE")
+            raise UserError(f"--param {param!r}: MODULE.NAME=VALUE")
     if not options.pmu:
         if options.event or options.idle or options.stock:
-            raise PmuvmError("--event, --idle and --stock are of the PMU that --pmu names")
+            raise UserError("--event, --idle and --stock are of the PMU that --pmu names")
         return list(options.param)
     if not re.fullmatch(r"[\w.-]+", options.pmu):
-        raise PmuvmError(f"--pmu {options.pmu!r}: a name of /sys/bus/event_source/devices")
+        raise UserError(f"--pmu {options.pmu!r}: a name of /sys/bus/event_source/devices")
     if options.filter:
-        raise PmuvmError(f"--pmu runs {CONTRACT} alone: without --filter")
+        raise UserError(f"--pmu runs {CONTRACT} alone: without --filter")
     try:
         event = int(options.event, 0)
     except ValueError:
         event = -1
     if not 0 <= event < 1 << 64:
-        raise PmuvmError(f"--event {options.event!r}: the config of an event of --pmu, as 0x3c")
+        raise UserError(f"--event {options.event!r}: the config of an event of --pmu, as 0x3c")
     chosen = [f"pmu={options.pmu}", f"event={event:#x}", f"idle={int(options.idle)}"]
     return [*(f"{CONTRACT}.{word}" for word in chosen), *options.param]
 
@@ -114,11 +115,11 @@ def _clear(out: Path) -> None:
 def _judge_log(options: argparse.Namespace, out: Path) -> int:
     """Judges the log of a machine on which pmu_contract was loaded as a module."""
     if not options.pmu:
-        raise PmuvmError("--log needs --pmu: the PMU that pmu_contract tested")
+        raise UserError("--log needs --pmu: the PMU that pmu_contract tested")
     try:
         log = options.log.read_bytes()
     except OSError as error:
-        raise PmuvmError(f"--log {options.log}: {error.strerror}") from error
+        raise UserError(f"--log {options.log}: {error.strerror}") from error
     _clear(out)
     # Earlier lines come from the boot, not from the module.
     begin = log.rfind(b"\n", 0, max(0, log.find(b"KTAP version"))) + 1

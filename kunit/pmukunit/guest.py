@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from vm import image, kernel, leaks, orphan, qemu, store
+from pmubase import store
+from pmubase.errors import UserError
+from vm import image, kernel, leaks, orphan, qemu
 from vm.arch import AMD64
-from vm.errors import PmuvmError
 
 # reboot=t ends the guest by a triple fault, without a shutdown.
 # no_timer_check: on a busy host the emulated timer may miss the few ticks of the kernel's check.
@@ -110,7 +111,7 @@ def _start(built: Path, machine: Machine, glob: str, errors: IO[bytes]) -> subpr
             preexec_fn=orphan.dies_with_parent(),
         )
     except FileNotFoundError:
-        raise PmuvmError(f"no program '{AMD64.qemu}' on this machine") from None
+        raise UserError(f"no program '{AMD64.qemu}' on this machine") from None
     assert process.stdout is not None
     # Not allowed on every host; a smaller pipe is enough while this process reads it.
     with contextlib.suppress(OSError):

@@ -10,7 +10,8 @@ from pathlib import Path
 from kunit.pmukunit import ktap
 from kunit.pmukunit.guest import Boot
 from kunit.pmukunit.ktap import Outcome
-from vm import leaks, store
+from pmubase import store
+from vm import leaks
 
 PASSED, FAILED, NOT_JUDGED = 0, 1, 2
 FAILED_LINES_SHOWN = 12

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kunit.pmukunit.guest import Boot
-from vm import accel, image, kbuild, kernel, module, qemu, store, suite
+from pmubase import store
+from pmubase.errors import UserError
+from vm import accel, image, kbuild, kernel, module, qemu, suite
 from vm import guest as machines
-from vm.errors import PmuvmError
 
 NAME = "pmu_contract"
 BUILD_DEADLINE_S = 600
@@ -53,7 +54,7 @@ def run(
             elif error := vm.unload(NAME).get("error"):
                 cut = f"{NAME} stays: {error}"
     except machines.ModuleRefused as refused:
-        raise PmuvmError(f"a module does not load: {refused}") from refused
+        raise UserError(f"a module does not load: {refused}") from refused
     except machines.GuestLost as lost:
         console, cut = lost.tail, f"guest lost: {lost.cause}"
     store.write(log, console.encode())
@@ -68,7 +69,7 @@ def _of(name: str, parameters: Sequence[str]) -> list[str]:
 
 def _build(stock: kernel.Kernel, suites: Path, copy: Path) -> Path:
     if stock.build is None:
-        raise PmuvmError(f"no headers for kernel {stock.name}")
+        raise UserError(f"no headers for kernel {stock.name}")
     product = copy / f"{NAME}.ko"
     with store.writing(copy):
         copy.mkdir(parents=True, exist_ok=True)
@@ -86,5 +87,5 @@ def _build(stock: kernel.Kernel, suites: Path, copy: Path) -> Path:
     done = kbuild.external(stock, copy, words, BUILD_DEADLINE_S, f"the build of {NAME}.ko")
     if done.returncode != 0 or not product.is_file():
         details = "\n".join(done.stdout.splitlines()[-module.LOG_LINES :])
-        raise PmuvmError(f"could not build {NAME}.ko for {stock.release}", details=details)
+        raise UserError(f"could not build {NAME}.ko for {stock.release}", details=details)
     return product

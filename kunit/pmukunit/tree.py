@@ -5,8 +5,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from pmubase.errors import UserError
 from vm import kernel, tree
-from vm.errors import PmuvmError
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def _overlay(inputs: Inputs, target: Path) -> None:
     }
     for part, folder in (("driver", inputs.driver), ("kunit", inputs.kunit)):
         if not (folder / "Kbuild").is_file():
-            raise PmuvmError(f"{folder}: has no Kbuild")
+            raise UserError(f"{folder}: has no Kbuild")
         for path in sorted(folder.rglob("*")):
             if path.is_file() and tree.is_source(path):
                 wanted[Path(part) / path.relative_to(folder)] = path.read_bytes()

@@ -7,8 +7,8 @@ from typing import Protocol
 import pytest
 
 from kunit.pmukunit import guest
+from pmubase.errors import UserError
 from vm.arch import AMD64
-from vm.errors import PmuvmError
 
 
 class Booter(Protocol):
@@ -50,5 +50,5 @@ def test_error_of_qemu_is_reported(boot: Booter) -> None:
 
 def test_missing_qemu_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(PmuvmError, match="no program 'qemu-system-x86_64'"):
+    with pytest.raises(UserError, match="no program 'qemu-system-x86_64'"):
         guest.boot(tmp_path / "bzImage", "", 1, tmp_path / "log")

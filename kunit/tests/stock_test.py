@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kunit.pmukunit import cli, results
-from vm import store
+from pmubase import store
 from vm.arch import AMD64, ARCHES, Arch, foreign
 
 pytestmark = pytest.mark.guest

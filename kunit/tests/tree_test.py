@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kunit.pmukunit import cli, tree
-from vm.errors import PmuvmError
+from pmubase.errors import UserError
 
 
 def inputs_of(root: Path) -> tree.Inputs:
@@ -45,7 +45,7 @@ def test_overlay_removes_deleted_sources_and_keeps_objects(tmp_path: Path) -> No
 def test_folder_without_kbuild_is_named(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path)
     (tmp_path / "driver/Kbuild").unlink()
-    with pytest.raises(PmuvmError, match="driver: has no Kbuild"):
+    with pytest.raises(UserError, match="driver: has no Kbuild"):
         tree._overlay(inputs, tmp_path / "target")
 
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from vm import guest, kernel, runs, store, suite
+from pmubase import store
+from vm import guest, kernel, runs, suite
 from vm.testing import mutant_modules, nightly_params
 
 pytestmark = pytest.mark.guest

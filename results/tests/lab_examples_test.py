@@ -64,7 +64,8 @@ def scratch(folder: Path) -> Path:
     """A checkout without build products, made of links to the files of this one."""
     checkout = folder / "checkout"
     checkout.mkdir()
-    for name in ("ci", "conformance", "driver", "results", "vm", "docs", "kunit", "tools"):
+    names = ("ci", "conformance", "driver", "results", "pmubase", "vm", "docs", "kunit", "tools")
+    for name in names:
         (checkout / name).symlink_to(runs.ROOT / name)
     return checkout
 

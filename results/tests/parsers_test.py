@@ -11,9 +11,9 @@ import junitparser
 import pytest
 
 from ci import intree
+from pmubase import store
 from results.document import Run
 from results.tests import runs
-from vm import store
 
 FAILED = {"Counting.DisabledTimeIsNotCounted": "a_test.cpp:7: 999 & <1000>\nopened: type=4"}
 SKIPPED = {

@@ -7,7 +7,8 @@ import pathlib
 import shutil
 import subprocess
 
-from vm import kbuild, store
+from pmubase import store
+from vm import kbuild
 from vm.kernel import Kernel
 
 TYPES = store.ROOT / "tools/watch/types"

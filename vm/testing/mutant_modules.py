@@ -8,7 +8,8 @@ import subprocess
 
 from ci.mutation import patch, workshop
 from ci.mutation.patch import Mutant
-from vm import module, store
+from pmubase import store
+from vm import module
 from vm.kernel import Kernel
 
 DRIVER = store.ROOT / "driver"

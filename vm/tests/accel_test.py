@@ -8,8 +8,8 @@ import pathlib
 
 import pytest
 
+from pmubase.errors import UserError
 from vm import accel, arch, kernel, suite
-from vm.errors import PmuvmError
 import vm.runs
 from vm.testing.stubs import write_script
 
@@ -82,7 +82,7 @@ def test_the_environment_forces_and_is_checked(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("PMUCONF_ACCEL", "tcg-multi")
     assert accel.choose(ANY) == "tcg-multi"
     monkeypatch.setenv("PMUCONF_ACCEL", "hvf")
-    with pytest.raises(PmuvmError, match="unknown PMUCONF_ACCEL 'hvf'; known: tcg"):
+    with pytest.raises(UserError, match="unknown PMUCONF_ACCEL 'hvf'; known: tcg"):
         accel.choose(ANY)
 
 
@@ -94,12 +94,12 @@ def test_icount_requires_the_emulator(fakes: pathlib.Path, monkeypatch: pytest.M
     two = suite.find_target("refpmu").on(icount=3)
     one = two.on(cpus=1)
     assert one.machine.configure(ANY, IMAGE).accel == "tcg"
-    with pytest.raises(PmuvmError, match="icount on amd64 needs one CPU: --cpus 1"):
+    with pytest.raises(UserError, match="icount on amd64 needs one CPU: --cpus 1"):
         two.machine.configure(ANY, IMAGE).accel
     arm64 = dataclasses.replace(ANY, arch=arch.ARM64)
     assert two.machine.configure(arm64, IMAGE).accel == "tcg"
     monkeypatch.setenv("PMUCONF_ACCEL", "kvm")
-    with pytest.raises(PmuvmError, match="icount needs the accelerator tcg, not kvm"):
+    with pytest.raises(UserError, match="icount needs the accelerator tcg, not kvm"):
         one.machine.configure(ANY, IMAGE).accel
 
 
@@ -109,7 +109,7 @@ def test_architecture_gives_the_icount_of_its_emulator(monkeypatch: pytest.Monke
     assert target.machine.configure(late, IMAGE).icount == 4
     assert target.on(icount=2).machine.configure(late, IMAGE).icount == 2
     alone = dataclasses.replace(late, arch=dataclasses.replace(late.arch, icount_smp=False))
-    with pytest.raises(PmuvmError, match="icount on arm64 needs one CPU: --cpus 1"):
+    with pytest.raises(UserError, match="icount on arm64 needs one CPU: --cpus 1"):
         target.machine.configure(alone, IMAGE)
     for accelerator in ("kvm", "tcg-multi"):
         monkeypatch.setenv("PMUCONF_ACCEL", accelerator)

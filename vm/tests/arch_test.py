@@ -7,8 +7,8 @@ import pathlib
 
 import pytest
 
+from pmubase.errors import UserError
 from vm import arch, kernel, stock
-from vm.errors import PmuvmError
 
 
 def test_each_file_is_an_architecture() -> None:
@@ -17,7 +17,7 @@ def test_each_file_is_an_architecture() -> None:
         assert (found.name, found.compiler) == (name, f"{found.triple}-")
         assert found.kernels.keys() <= set(stock.names())
     assert arch.find("arm64") == arch.ARM64
-    with pytest.raises(PmuvmError, match="unknown ARCH 'vax'; known: amd64, arm64"):
+    with pytest.raises(UserError, match="unknown ARCH 'vax'; known: amd64, arm64"):
         arch.find("vax")
 
 
@@ -62,6 +62,6 @@ def test_malformed_file_is_one_line(tmp_path: pathlib.Path, old: str, new: str, 
     assert old in text
     path = tmp_path / "own.toml"
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(PmuvmError, match=f"^{path}: .*{says}") as caught:
+    with pytest.raises(UserError, match=f"^{path}: .*{says}") as caught:
         arch.read(path)
     assert "\n" not in str(caught.value)

@@ -8,7 +8,8 @@ import pathlib
 
 import pytest
 
-from vm import arch, qemu, store
+from pmubase import store
+from vm import arch, qemu
 from vm.testing.stubs import TESTS
 
 

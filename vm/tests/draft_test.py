@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from vm import arch, draft, guest, kernel, store, suite
+from pmubase import store
+from pmubase.errors import UserError
+from vm import arch, draft, guest, kernel, suite
 from vm.cli import main
-from vm.errors import PmuvmError
 from vm.machine_options import MachineOptions
 from vm.testing.stubs import TESTS, boot_image, module_file, target_text
 
@@ -115,11 +116,11 @@ def test_kernel_of_a_series_is_that_of_the_kind_of_like(
 
     def find(name: str, of: arch.Arch) -> kernel.Kernel:
         asked.append(name)
-        raise PmuvmError("no kernel")
+        raise UserError("no kernel")
 
     monkeypatch.setattr(kernel, "find", find)
     for name in ("6.12", "7.2", "6.1-debug"):
-        with pytest.raises(PmuvmError, match="no kernel"):
+        with pytest.raises(UserError, match="no kernel"):
             draft.write(draft.Request("cpu", name, "amd64", like=str(path)), tmp_path / "out")
     assert asked == ["6.12-msr", "7.2-msr", "6.1-debug"]
 
@@ -128,7 +129,7 @@ def test_target_of_another_architecture_is_refused(tmp_path: pathlib.Path) -> No
     path = tmp_path / "far.toml"
     path.write_text(target_text("far", vm='arch = "arm64"\n'))
     request = draft.Request("cpu", "6.12", "amd64", str(path), machine=MachineOptions(cpus=1))
-    with pytest.raises(PmuvmError, match="the target far needs guests with ARCH=arm64"):
+    with pytest.raises(UserError, match="the target far needs guests with ARCH=arm64"):
         draft.write(request, tmp_path / "out")
 
 

@@ -7,8 +7,8 @@ import pathlib
 
 import pytest
 
+from pmubase.errors import UserError
 from vm import arch, folder, kernel
-from vm.errors import PmuvmError
 
 # A fake build system: each module is a copy of its source.
 MAKEFILE = """
@@ -63,7 +63,7 @@ def test_failure_shows_the_log_and_leaves_no_module(
 ) -> None:
     folder.build(stock, source, tmp_path / "out")
     (source / "b.c").write_text("an error in line 1\n", encoding="utf-8")
-    with pytest.raises(PmuvmError, match="could not build .*mine for 6.12.1") as error:
+    with pytest.raises(UserError, match="could not build .*mine for 6.12.1") as error:
         folder.build(stock, source, tmp_path / "out")
     assert "an error in line 1" in error.value.details
     assert not list((tmp_path / "out").glob("*.ko"))
@@ -82,17 +82,17 @@ def test_other_files_in_the_output_folder_survive(
 def test_folder_that_cannot_be_built_is_a_one_line_error(
     stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    with pytest.raises(PmuvmError, match="is in .*mine"):
+    with pytest.raises(UserError, match="is in .*mine"):
         folder.build(stock, source, source / "out")
-    with pytest.raises(PmuvmError, match="no path with a space"):
+    with pytest.raises(UserError, match="no path with a space"):
         folder.build(stock, source, tmp_path / "my out")
     for file in source.glob("*.c"):
         file.unlink()
-    with pytest.raises(PmuvmError, match="no module comes from .*mine"):
+    with pytest.raises(UserError, match="no module comes from .*mine"):
         folder.build(stock, source, tmp_path / "out")
     (source / "Kbuild").unlink()
-    with pytest.raises(PmuvmError, match="mine has no file Kbuild or Makefile"):
+    with pytest.raises(UserError, match="mine has no file Kbuild or Makefile"):
         folder.build(stock, source, tmp_path / "out")
     own = kernel.Kernel("bzImage", "6.12.1", arch.AMD64, tmp_path / "bzImage", None)
-    with pytest.raises(PmuvmError, match="no headers for kernel bzImage"):
+    with pytest.raises(UserError, match="no headers for kernel bzImage"):
         folder.build(own, source, tmp_path / "out")

@@ -8,8 +8,8 @@ import pathlib
 
 import pytest
 
+from pmubase.errors import UserError
 from vm import guest, qemu
-from vm.errors import PmuvmError
 
 
 def behaving(machine: qemu.Machine, how: str) -> qemu.Machine:
@@ -121,7 +121,7 @@ def test_guest_that_stays_on_after_bye_is_lost(
 def test_word_with_spaces_or_quotes_is_not_sent(machine: qemu.Machine, word: str) -> None:
     with guest.Guest(machine) as vm:
         vm.boot(30)
-        with pytest.raises(PmuvmError, match="cannot be sent"):
+        with pytest.raises(UserError, match="cannot be sent"):
             vm.case(word, 5)
 
 

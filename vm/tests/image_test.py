@@ -12,8 +12,8 @@ import subprocess
 
 import pytest
 
+from pmubase.errors import UserError
 from vm import image
-from vm.errors import PmuvmError
 from vm.testing.stubs import TESTS, write_script
 
 
@@ -76,7 +76,7 @@ def test_changed_byte_changes_the_image(cache: pathlib.Path, contents: image.Con
 
 def test_a_missing_file_is_named(cache: pathlib.Path, contents: image.Contents) -> None:
     lost = dataclasses.replace(contents, files={"etc/x": pathlib.Path("/nowhere/x")})
-    with pytest.raises(PmuvmError, match="cannot read /nowhere/x for the image"):
+    with pytest.raises(UserError, match="cannot read /nowhere/x for the image"):
         image.build(lost)
 
 
@@ -86,7 +86,7 @@ def test_a_full_disk_leaves_no_part_of_an_image(
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (65536, limits[1]))
     try:
-        with pytest.raises(PmuvmError, match="cannot write to .*images: File too large"):
+        with pytest.raises(UserError, match="cannot write to .*images: File too large"):
             image.build(contents)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -105,7 +105,7 @@ def test_a_static_program_has_no_libraries() -> None:
 
 
 def test_missing_program_is_named() -> None:
-    with pytest.raises(PmuvmError, match="no program 'no-such-program'"):
+    with pytest.raises(UserError, match="no program 'no-such-program'"):
         image.with_program("no-such-program")
 
 
@@ -118,6 +118,6 @@ def test_missing_cpio_is_reported(
     for name in ("busybox", "ldd"):
         write_script(fakes, name, "exit 0")
     monkeypatch.setenv("PATH", str(fakes))
-    with pytest.raises(PmuvmError, match="no program 'cpio'"):
+    with pytest.raises(UserError, match="no program 'cpio'"):
         image.build(contents)
     assert {path.name for path in (cache / "images").iterdir()} == {".lock"}

@@ -11,9 +11,10 @@ import sys
 
 import pytest
 
-from vm import stock, store
+from pmubase import store
+from vm import stock
 
-SOURCES = ("pyproject.toml", "vm")
+SOURCES = ("pyproject.toml", "pmubase", "vm")
 DATA = ("initrd", "kernels")
 Done = subprocess.CompletedProcess[str]
 

@@ -9,8 +9,9 @@ import re
 
 import pytest
 
-from vm import kernel, stock, store, tree
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+from vm import kernel, stock, tree
 from vm.testing.stubs import FakeBuilds
 
 
@@ -47,7 +48,7 @@ def test_kernel_is_rebuilt_after_a_change_of_make_arguments(
 
 
 def test_unknown_kind_is_a_one_line_error() -> None:
-    with pytest.raises(PmuvmError, match="vm/kernels/other/kernel.toml: No such file"):
+    with pytest.raises(UserError, match="vm/kernels/other/kernel.toml: No such file"):
         kernel.recipe("other")
 
 

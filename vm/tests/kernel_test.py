@@ -10,9 +10,10 @@ import subprocess
 
 import pytest
 
+from pmubase.errors import UserError
 from vm import cli, kernel, packages, source, stock, tree
 from vm import arch as arches
-from vm.errors import STATUS_NO_PACKAGE, NoPackage, PmuvmError
+from vm.packages import STATUS_NO_PACKAGE, NoPackage
 from vm.testing.stubs import FakeBuilds, boot_image, write_script
 
 RELEASE = "6.12.9+deb12-cloud-amd64"
@@ -118,7 +119,7 @@ def test_fetched_kernel_has_its_requirements(
     (tmp_path / "6.12.toml").write_text(f"{text}\n[machine]\n{machine}\n", encoding="utf-8")
     monkeypatch.setattr(stock, "KERNELS", tmp_path)
     if says:
-        with pytest.raises(PmuvmError, match=says):
+        with pytest.raises(UserError, match=says):
             kernel.find("6.12")
     else:
         assert kernel.find("6.12").needs.slowness == slowness
@@ -223,7 +224,7 @@ def test_other_suite_needs_the_archive_of_the_host(
     other_suite: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     (tmp_path / "os-release").write_text("VERSION_CODENAME=trixie\n")
-    with pytest.raises(PmuvmError, match="the host's apt sources have no release 'trixie'"):
+    with pytest.raises(UserError, match="the host's apt sources have no release 'trixie'"):
         kernel.find("7.2")
 
 
@@ -292,7 +293,7 @@ def test_failed_fetch_is_one_line_and_leaves_nothing(
         "apt-get",
         f'case " $* " in *" {step} "*) touch half.deb; echo "{says}" >&2; exit 100 ;; esac',
     )
-    with pytest.raises(PmuvmError, match=says) as error:
+    with pytest.raises(UserError, match=says) as error:
         kernel.find("6.12")
     assert "\n" not in str(error.value)
     assert [path.name for path in (cache / "kernels").iterdir()] == [".lock"]
@@ -302,13 +303,13 @@ def test_a_package_that_the_sources_lack_is_named(
     apt_log: pathlib.Path, fakes: pathlib.Path
 ) -> None:
     write_script(fakes, "apt-cache", "")
-    with pytest.raises(PmuvmError, match="no package 'linux-headers-6.12-cloud-amd64'"):
+    with pytest.raises(UserError, match="no package 'linux-headers-6.12-cloud-amd64'"):
         kernel.find("6.12")
 
 
 def test_missing_apt_is_reported(apt_log: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(PmuvmError, match="no program 'apt-get'"):
+    with pytest.raises(UserError, match="no program 'apt-get'"):
         kernel.find("6.12")
 
 
@@ -328,7 +329,7 @@ def test_debug_kernel_is_built_once_with_its_requirements(
 def test_an_unknown_kernel_names_the_known_ones(cache: pathlib.Path) -> None:
     names = ", ".join([*stock.names(), *kernel.built_known()])
     assert {"6.1", "6.12-rt", "6.12-debug", "6.1-msr"} < set(names.split(", "))
-    with pytest.raises(PmuvmError, match=f"unknown KERNEL '5.10'; known: {names}, or"):
+    with pytest.raises(UserError, match=f"unknown KERNEL '5.10'; known: {names}, or"):
         kernel.find("5.10")
 
 
@@ -352,7 +353,7 @@ def test_file_without_kernel_header_is_refused(
     cache: pathlib.Path, tmp_path: pathlib.Path, content: bytes
 ) -> None:
     (tmp_path / "file").write_bytes(content)
-    with pytest.raises(PmuvmError, match="is not an x86 kernel image"):
+    with pytest.raises(UserError, match="is not an x86 kernel image"):
         kernel.find(str(tmp_path / "file"))
 
 
@@ -368,12 +369,12 @@ def test_an_image_without_a_field_for_it_states_its_release_in_its_banner(
     assert kernel.find(str(tmp_path / "file"), of).release == "6.19.0-mine"
     for content in (b"", bytes(4096) + banner, header + bytes(64)):
         (tmp_path / "file").write_bytes(content)
-        with pytest.raises(PmuvmError, match="is not an arm64 kernel image"):
+        with pytest.raises(UserError, match="is not an arm64 kernel image"):
             kernel.find(str(tmp_path / "file"), of)
 
 
 def test_kernel_without_packages_for_an_architecture_is_refused(cache: pathlib.Path) -> None:
-    with pytest.raises(PmuvmError, match="no packages of KERNEL '6.12-rt' for ARCH=arm64; known: "):
+    with pytest.raises(UserError, match="no packages of KERNEL '6.12-rt' for ARCH=arm64; known: "):
         kernel.find("6.12-rt", arches.ARM64)
 
 
@@ -393,7 +394,7 @@ def test_a_malformed_table_names_file_and_place(
 ) -> None:
     (tmp_path / "6.12.toml").write_text(text, encoding="utf-8")
     monkeypatch.setattr(stock, "KERNELS", tmp_path)
-    with pytest.raises(PmuvmError, match=says):
+    with pytest.raises(UserError, match=says):
         kernel.find("6.12")
 
 

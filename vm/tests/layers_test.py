@@ -8,9 +8,9 @@ import pathlib
 
 import pytest
 
+from pmubase.errors import UserError
 from vm import arch, kernel, layers, suite
 from vm.cli import main
-from vm.errors import PmuvmError
 from vm.testing.stubs import TESTS, boot_image, target_text
 
 
@@ -126,7 +126,7 @@ def test_layer_that_cannot_run_is_named(why: str, capsys: pytest.CaptureFixture[
     lines = [f"not run: {name}: {text}" for name, text in expected.items()]
     assert capsys.readouterr().err.splitlines() == lines
     for name, text in expected.items():
-        with pytest.raises(PmuvmError) as error:
+        with pytest.raises(UserError) as error:
             layers.runnable(layers.Selected((name,)), given)
         assert str(error.value) == f"layer {name}: {text}"
 
@@ -145,7 +145,7 @@ def test_commands_of_layers_name_kernel_and_file(tmp_path: pathlib.Path) -> None
 
 def test_layer_without_a_result_is_an_error(tmp_path: pathlib.Path) -> None:
     # The option --out is missing.
-    with pytest.raises(PmuvmError) as error:
+    with pytest.raises(UserError) as error:
         layers._command("vm", ["ci.rule_tests", "--layer", "vm"], tmp_path / "vm.json")
     line = "layer vm: python3 -m ci.rule_tests: error: the following arguments are required: --out"
     assert str(error.value) == line
@@ -183,7 +183,7 @@ def test_report_receives_the_file_of_each_layer_and_the_option_lava(
     assert said.endswith(" --lava\n")
 
     def fail(*_: object) -> list[str]:
-        raise PmuvmError("layer watch: no result")
+        raise UserError("layer watch: no result")
 
     monkeypatch.setattr(layers, "run", fail)
     assert main([*words, "--out", str(out), "--layers", "suite,watch"]) == 2

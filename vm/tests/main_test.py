@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from vm import guest, runs, store, suite
+from pmubase import store
+from vm import guest, runs, suite
 from vm.cli import main
 from vm.testing.stubs import TESTS, boot_image, module_file, target_text
 

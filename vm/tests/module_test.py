@@ -9,8 +9,8 @@ import time
 
 import pytest
 
+from pmubase.errors import UserError
 from vm import arch, kernel, module
-from vm.errors import PmuvmError
 from vm.testing.stubs import module_file
 
 # A fake build system. It makes a module from the changed sources and counts them.
@@ -101,7 +101,7 @@ def test_after_an_error_only_changed_sources_are_recompiled(
     stock: kernel.Kernel, source: pathlib.Path, built: pathlib.Path
 ) -> None:
     (source / "core" / "b.c").write_text("an error\n", encoding="utf-8")
-    with pytest.raises(PmuvmError, match="could not build"):
+    with pytest.raises(UserError, match="could not build"):
         module.build(stock, source, built)
     (source / "core" / "b.c").write_text("int c;\n", encoding="utf-8")
     assert "int c;" in module.build(stock, source, built).read_text("utf-8")
@@ -159,7 +159,7 @@ def test_killed_build_is_not_continued(
 def test_missing_product_is_a_one_line_error(
     stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    with pytest.raises(PmuvmError, match="builds no other.ko for 6.12, but refpmu$"):
+    with pytest.raises(UserError, match="builds no other.ko for 6.12, but refpmu$"):
         module.build(stock, source, tmp_path / "out", "other")
     assert stock.build is not None
     makefile = stock.build / "Makefile"
@@ -175,7 +175,7 @@ def test_a_failure_shows_the_log_and_leaves_no_module(
 ) -> None:
     module.build(stock, source, tmp_path / "out")
     (source / "core" / "a.c").write_text("an error in line 1\n", encoding="utf-8")
-    with pytest.raises(PmuvmError, match="could not build refpmu.ko for 6.12.1") as error:
+    with pytest.raises(UserError, match="could not build refpmu.ko for 6.12.1") as error:
         module.build(stock, source, tmp_path / "out")
     assert "an error in line 1" in error.value.details
     assert not (tmp_path / "out" / "refpmu.ko").exists()
@@ -185,19 +185,19 @@ def test_a_kernel_without_headers_asks_for_a_module(
     source: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     own = kernel.Kernel("bzImage", "6.12.1", arch.AMD64, tmp_path / "bzImage", None)
-    with pytest.raises(PmuvmError, match="name a module with --module"):
+    with pytest.raises(UserError, match="name a module with --module"):
         module.build(own, source, tmp_path / "out")
 
 
 def test_a_folder_without_a_driver_is_refused(stock: kernel.Kernel, tmp_path: pathlib.Path) -> None:
-    with pytest.raises(PmuvmError, match="has no driver"):
+    with pytest.raises(UserError, match="has no driver"):
         module.build(stock, tmp_path, tmp_path / "out")
 
 
 def test_a_path_with_a_space_is_refused(
     stock: kernel.Kernel, source: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    with pytest.raises(PmuvmError, match="no path with a space"):
+    with pytest.raises(UserError, match="no path with a space"):
         module.build(stock, source, tmp_path / "my out")
 
 
@@ -211,7 +211,7 @@ def test_module_name_is_independent_of_the_file_name(
 
 def test_file_without_module_information_is_refused(tmp_path: pathlib.Path) -> None:
     (tmp_path / "text").write_text("name=mine\n", encoding="utf-8")
-    with pytest.raises(PmuvmError, match="text is not a kernel module: it has no name"):
+    with pytest.raises(UserError, match="text is not a kernel module: it has no name"):
         module.name_of(tmp_path / "text")
 
 

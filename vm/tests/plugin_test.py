@@ -11,7 +11,7 @@ import sys
 import junitparser
 import pytest
 
-from vm import store
+from pmubase import store
 from vm.testing.stubs import TESTS, boot_image, target_text
 
 

@@ -13,8 +13,8 @@ import time
 
 import pytest
 
+from pmubase.errors import UserError
 from vm import arch, qemu
-from vm.errors import PmuvmError
 from vm.testing.stubs import write_script
 
 GOLDEN = [
@@ -122,7 +122,7 @@ def test_missing_qemu_is_a_one_line_error(
     machine: qemu.Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(PmuvmError, match="no program 'qemu-system-x86_64'"):
+    with pytest.raises(UserError, match="no program 'qemu-system-x86_64'"):
         with qemu.Qemu(machine):
             pass
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from pmubase.errors import UserError
 from vm import guest, qemu, session, suite
-from vm.errors import PmuvmError
 
 
 @pytest.fixture(autouse=True)
@@ -62,13 +62,13 @@ def test_no_boot_follows_a_crash_in_the_last_case(machine: qemu.Machine) -> None
 
 
 def test_guest_that_never_boots_stops_the_session(machine: qemu.Machine) -> None:
-    with pytest.raises(PmuvmError, match="no guest boots on .*No working init") as error:
+    with pytest.raises(UserError, match="no guest boots on .*No working init") as error:
         run(machine, ["A.One"], "no-boot")
     assert "Kernel panic" in error.value.details
 
 
 def test_a_module_that_does_not_load_stops_the_session(machine: qemu.Machine) -> None:
-    with pytest.raises(PmuvmError, match="refpmu.ko does not load: Invalid module format"):
+    with pytest.raises(UserError, match="refpmu.ko does not load: Invalid module format"):
         run(machine, ["A.One"], "refuse-module")
 
 
@@ -178,7 +178,7 @@ def test_guests_receive_their_module_after_one_boot(
 def test_guest_without_its_module_stops_the_session(
     machine: qemu.Machine, tmp_path: pathlib.Path, how: str, message: str
 ) -> None:
-    with pytest.raises(PmuvmError, match=message):
+    with pytest.raises(UserError, match=message):
         with handed(machine, tmp_path, how) as guests:
             guests.run(case("A.One"))
 
@@ -209,5 +209,5 @@ def test_a_qemu_that_cannot_save_a_guest_stops_the_session(
     deadline_s: float,
 ) -> None:
     monkeypatch.setattr(guest, "SAVE_S", deadline_s)
-    with pytest.raises(PmuvmError, match=message):
+    with pytest.raises(UserError, match=message):
         run(machine, ["A.One"], how, alone=True)

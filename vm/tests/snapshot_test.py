@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from vm import accel, arch, guest, image, kernel, qemu, runs, session, snapshot, store, suite
+from pmubase import store
+from pmubase.errors import UserError
+from vm import accel, arch, guest, image, kernel, qemu, runs, session, snapshot, suite
 from vm.cli import main
-from vm.errors import PmuvmError
 from vm.testing.stubs import TESTS, boot_image, target_text
 
 SOFTWARE = target_text("soft")
@@ -225,7 +226,7 @@ def test_refused_module_does_not_invalidate_the_snapshot(
         guests.save(tmp_path / "state")
     goes_on = dataclasses.replace(behaving, state=tmp_path / "state")
     plan = dataclasses.replace(first, machine=goes_on, module="refpmu.ko", fallback=fallback)
-    with pytest.raises(PmuvmError, match="refpmu.ko does not load: Invalid module format"):
+    with pytest.raises(UserError, match="refpmu.ko does not load: Invalid module format"):
         with session.Session(plan, None, lambda _: None) as guests:
             guests.run(suite.Case("A.One", ("CNT-002",), 1.0, "", 0))
 

@@ -8,8 +8,8 @@ import tomllib
 
 import pytest
 
+from pmubase.errors import UserError
 from vm import suite
-from vm.errors import PmuvmError
 from vm.machine_options import MachineOptions
 from vm.testing.stubs import TESTS, target_text, write_script
 
@@ -76,7 +76,7 @@ def test_a_target_of_the_kernels_own_needs_no_module(tmp_path: pathlib.Path) -> 
 def test_a_malformed_target_names_file_and_key(
     tmp_path: pathlib.Path, text: str, says: str
 ) -> None:
-    with pytest.raises(PmuvmError, match=says):
+    with pytest.raises(UserError, match=says):
         target(tmp_path, text)
 
 
@@ -115,12 +115,12 @@ def test_guest_reads_a_target_file_without_base(
 def test_a_wrong_base_names_file_and_key(tmp_path: pathlib.Path, text: str, says: str) -> None:
     (tmp_path / "back.toml").write_text('base = "mine"\n[target]\nname = "back"\n')
     (tmp_path / "bad.toml").write_text(target_text("bad", "", "smp = 0\n"))
-    with pytest.raises(PmuvmError, match=says):
+    with pytest.raises(UserError, match=says):
         target(tmp_path, f'{text}\n[target]\nname = "mine"\n')
 
 
 def test_an_unknown_target_names_the_known_ones() -> None:
-    with pytest.raises(PmuvmError, match="unknown TARGET 'nothing'; known: .*refpmu"):
+    with pytest.raises(UserError, match="unknown TARGET 'nothing'; known: .*refpmu"):
         suite.find_target("nothing")
 
 
@@ -151,7 +151,7 @@ def test_selection_chooses_cases(tmp_path: pathlib.Path) -> None:
 def test_an_empty_selection_is_an_error(
     tmp_path: pathlib.Path, selection: suite.Selection, says: str
 ) -> None:
-    with pytest.raises(PmuvmError, match=says):
+    with pytest.raises(UserError, match=says):
         names(selection, tmp_path)
 
 
@@ -159,7 +159,7 @@ def test_a_suite_without_cases_is_an_error(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CASES", "")
-    with pytest.raises(PmuvmError, match="nothing to run"):
+    with pytest.raises(UserError, match="nothing to run"):
         names(suite.Selection(), tmp_path)
 
 
@@ -176,11 +176,11 @@ def test_failed_list_is_an_error(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, text: str, says: str
 ) -> None:
     monkeypatch.setenv("PMUCONF_BINARY", str(write_script(tmp_path, "pmuconf", text)))
-    with pytest.raises(PmuvmError, match=says):
+    with pytest.raises(UserError, match=says):
         names(suite.Selection(), tmp_path)
 
 
 def test_missing_suite_error_has_the_build_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PMUCONF_BINARY", "/nowhere/pmuconf")
-    with pytest.raises(PmuvmError, match="no program /nowhere/pmuconf: build it"):
+    with pytest.raises(UserError, match="no program /nowhere/pmuconf: build it"):
         suite.binary()

@@ -7,8 +7,8 @@ import pathlib
 
 import pytest
 
+from pmubase.errors import UserError
 from vm import arch, suite, sysroot
-from vm.errors import PmuvmError
 from vm.testing.stubs import write_script
 
 APT_CACHE = """
@@ -69,7 +69,7 @@ def test_options_of_cmake_come_from_the_file_of_the_architecture(apt_log: pathli
 def test_failed_fetch_leaves_nothing(apt_log: pathlib.Path, cache: pathlib.Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sysroot, "WANTED", ("libelf-dev", "libnothing-dev"))
-        with pytest.raises(PmuvmError, match="no package 'libnothing-dev'"):
+        with pytest.raises(UserError, match="no package 'libnothing-dev'"):
             sysroot.find(arch.ARM64)
     assert [path.name for path in (cache / "sysroot").iterdir()] == [".lock"]
 
@@ -77,6 +77,6 @@ def test_failed_fetch_leaves_nothing(apt_log: pathlib.Path, cache: pathlib.Path)
 def test_missing_foreign_suite_error_has_the_build_command(tmp_path: pathlib.Path) -> None:
     foreign = next(one for one in arch.ARCHES.values() if arch.foreign(one))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("vm.store.ROOT", tmp_path)
-        with pytest.raises(PmuvmError, match=f"build it with ci/build guest-{foreign.name}"):
+        patch.setattr("pmubase.store.ROOT", tmp_path)
+        with pytest.raises(UserError, match=f"build it with ci/build guest-{foreign.name}"):
             suite.agent(foreign)

@@ -9,8 +9,9 @@ import pathlib
 
 import pytest
 
-from vm import arch, source, store, tree
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
+from vm import arch, source, tree
 
 CONFIG = "CONFIG_KUNIT=y\nCONFIG_SMP=y\n# CONFIG_VT is not set\n"
 OPTIONS = "# why\nCONFIG_SMP=y\n# CONFIG_VT is not set\n"
@@ -54,7 +55,7 @@ def of_makefile(path: pathlib.Path, rules: str) -> tree.Tree:
 def test_full_disk_is_reported_and_leaves_no_tree(tmp_path: pathlib.Path) -> None:
     full = "bzImage:\n\t@echo 'cc: No space left on device'; exit 1\n"
     kernel = of_makefile(tmp_path / "tree", full)
-    with pytest.raises(PmuvmError, match=r"cannot write to .*tree: No space left on device"):
+    with pytest.raises(UserError, match=r"cannot write to .*tree: No space left on device"):
         kernel.make("bzImage")
     assert not kernel.path.exists()
 
@@ -82,7 +83,7 @@ def test_configuration_is_made_again_only_for_other_options(tmp_path: pathlib.Pa
 def test_option_that_kconfig_drops_is_named(tmp_path: pathlib.Path) -> None:
     drops = CONFIGURES.replace("@echo x >>count", "@echo >.config")
     kernel = of_makefile(tmp_path / "tree", drops)
-    with pytest.raises(PmuvmError, match="drops CONFIG_KASAN=y"):
+    with pytest.raises(UserError, match="drops CONFIG_KASAN=y"):
         kernel.configure("CONFIG_KASAN=y\n")
 
 

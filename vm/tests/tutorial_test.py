@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from vm import folder, kernel, store
+from pmubase import store
+from vm import folder, kernel
 from vm.cli import main
 
 PAGE = store.ROOT / "docs" / "tutorial.md"

@@ -8,9 +8,10 @@ import subprocess
 
 import pytest
 
-from vm import arch, store, work
+from pmubase import store
+from pmubase.errors import UserError
+from vm import arch, work
 from vm.cli import main
-from vm.errors import PmuvmError
 from vm.testing.stubs import boot_image, target_text, write_script
 
 PLUGIN = store.ROOT / "build" / "guest" / work.PLUGIN
@@ -18,19 +19,19 @@ QEMU_S = 60
 
 
 def test_machine_of_another_architecture_is_refused() -> None:
-    with pytest.raises(PmuvmError, match="^work is counted only with ARCH=amd64, not arm64$"):
+    with pytest.raises(UserError, match="^work is counted only with ARCH=amd64, not arm64$"):
         work.plugin(arch.ARM64, "tcg")
 
 
 def test_kvm_is_refused() -> None:
-    with pytest.raises(PmuvmError, match="^work needs the accelerator tcg, not kvm$"):
+    with pytest.raises(UserError, match="^work needs the accelerator tcg, not kvm$"):
         work.plugin(arch.AMD64, "kvm")
 
 
 def test_emulator_without_plugins_is_refused(fakes: pathlib.Path) -> None:
     (fakes / "qemu-system-x86_64").unlink()
     emulator = write_script(fakes, "qemu-system-x86_64", "echo 'QEMU'; echo '-smp n'")
-    with pytest.raises(PmuvmError) as refused:
+    with pytest.raises(UserError) as refused:
         work.plugin(arch.AMD64, "tcg")
     assert str(refused.value) == (
         f"work needs a qemu-system-x86_64 with plugins; {emulator} was built without them"
@@ -41,7 +42,7 @@ def test_plugin_that_is_not_built_is_named(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PMUCONF_BINARY", str(tmp_path / "conformance" / "pmuconf"))
-    with pytest.raises(PmuvmError) as refused:
+    with pytest.raises(UserError) as refused:
         work.plugin(arch.AMD64, "tcg")
     path = tmp_path / "vm/tcg/work.so"
     assert str(refused.value) == f"no plugin {path}: run ci/build guest pmuconf"

@@ -8,12 +8,13 @@ import pathlib
 
 import pytest
 
-from vm import guest, kernel, qemu, runs, store, suite, work
+from pmubase import store
+from vm import PACKAGE, guest, kernel, qemu, runs, suite, work
 from vm.testing.workloads import compile_program
 
 pytestmark = pytest.mark.guest
 
-PROGRAM = store.PACKAGE / "testing" / "work_program.c"
+PROGRAM = PACKAGE / "testing" / "work_program.c"
 TURNS = 1000
 Counts = dict[tuple[str, str], tuple[int, int]]
 

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from vm import store
-from vm.errors import PmuvmError
+from pmubase import store
+from pmubase.errors import UserError
 
 
 @pytest.fixture
@@ -29,8 +29,11 @@ def small_files() -> Iterator[int]:
     resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def test_cache_folder_follows_the_environment(cache: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    assert cache == tmp_path / "cache" / "pmuconf"
+def test_cache_folder_follows_the_environment(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert store.cache() == tmp_path / "cache" / "pmuconf"
 
 
 def test_a_new_folder_appears_whole(tmp_path: pathlib.Path) -> None:
@@ -53,17 +56,17 @@ def test_a_new_folder_that_fails_leaves_nothing(tmp_path: pathlib.Path) -> None:
 def test_a_full_disk_is_one_line_and_leaves_nothing(
     tmp_path: pathlib.Path, small_files: int
 ) -> None:
-    with pytest.raises(PmuvmError, match=f"cannot write to {tmp_path}: File too large"):
+    with pytest.raises(UserError, match=f"cannot write to {tmp_path}: File too large"):
         with store.new_folder(tmp_path / "entry") as folder:
             (folder / "file").write_bytes(b"x" * (small_files + 1))
-    with pytest.raises(PmuvmError, match="cannot write to"):
+    with pytest.raises(UserError, match="cannot write to"):
         store.write(tmp_path / "file", b"x" * (small_files + 1))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_old_file_survives_a_write_that_fails(tmp_path: pathlib.Path, small_files: int) -> None:
     store.write(tmp_path / "file", b"old")
-    with pytest.raises(PmuvmError):
+    with pytest.raises(UserError):
         store.write(tmp_path / "file", b"x" * (small_files + 1))
     assert (tmp_path / "file").read_bytes() == b"old"
 
@@ -90,7 +93,7 @@ def test_child_keeps_the_lock_of_a_killed_process(tmp_path: pathlib.Path) -> Non
     """Otherwise the next build would change the sources of a make that still runs."""
     path = tmp_path / "lock"
     program = (
-        "import pathlib, subprocess, sys; from vm import store\n"
+        "import pathlib, subprocess, sys; from pmubase import store\n"
         f"with store.locked(pathlib.Path({str(path)!r})) as lock:\n"
         "    child = subprocess.Popen(['sleep', '60'], pass_fds=(lock,), stdout=subprocess.DEVNULL)\n"
         "    print(child.pid, flush=True)\n"

@@ -13,10 +13,10 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 
-from .errors import PmuvmError
+from .errors import UserError
 
-PACKAGE = pathlib.Path(__file__).resolve().parent
-"""This package, with kernels/ and guest/."""
+HERE = pathlib.Path(__file__).resolve().parents[1]
+"""The folder with this package: the checkout, unless the package is installed."""
 FOLDERS = ("vm", "conformance")
 """A folder that has these is a checkout."""
 
@@ -27,12 +27,12 @@ def _is_checkout(folder: pathlib.Path) -> bool:
 
 def find_checkout() -> pathlib.Path:
     """The checkout that this package is in. For an installed package: PMUCONF_ROOT, or the nearest parent of the
-    working directory. PmuvmError if there is none."""
-    if _is_checkout(PACKAGE.parent):
-        return PACKAGE.parent
+    working directory. UserError if there is none."""
+    if _is_checkout(HERE):
+        return HERE
     if given := os.environ.get("PMUCONF_ROOT"):
         if not _is_checkout(pathlib.Path(given)):
-            raise PmuvmError(
+            raise UserError(
                 f"PMUCONF_ROOT={given}: no checkout of pmuconf, which has vm/ and conformance/"
             )
         return pathlib.Path(given).resolve()
@@ -40,7 +40,7 @@ def find_checkout() -> pathlib.Path:
     for folder in (here, *here.parents):
         if _is_checkout(folder):
             return folder
-    raise PmuvmError(
+    raise UserError(
         f"{here} is in no checkout of pmuconf: change to one, or set PMUCONF_ROOT to it"
     )
 
@@ -88,7 +88,7 @@ def writing(where: pathlib.Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise PmuvmError(f"cannot write to {where}: {error.strerror or error}") from error
+        raise UserError(f"cannot write to {where}: {error.strerror or error}") from error
 
 
 @contextlib.contextmanager
