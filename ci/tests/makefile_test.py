@@ -51,7 +51,7 @@ def test_invalid_debug_is_a_one_line_error_and_runs_nothing(target: str, value: 
     assert line == f"make {target}: DEBUG='{value}': 1 for a debug kernel, or nothing"
 
 
-@pytest.mark.parametrize("name", ["TARGT", "JOBS"])
+@pytest.mark.parametrize("name", ["TARGETS", "JOBS"])
 def test_unknown_variable_is_a_one_line_error_and_runs_nothing(name: str) -> None:
     done = make("run", f"{name}=software", "CASE=A b=c.*")
     assert done.returncode != 0
