@@ -12,13 +12,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader
-from markupsafe import Markup
-
 from conformance.rules.generate import Rule
 from pmubase import store
 from results import facts, pictures
 from results.document import Run
+from results.errors import ResultsError
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 NAME = "index.html"
@@ -153,8 +151,8 @@ def data_of(runs: Sequence[Run]) -> dict[str, Any]:
     }
 
 
-def _asset(name: str) -> Markup:
-    return Markup((ASSETS / name).read_text(encoding="utf-8"))
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
 
 
 def title(runs: Sequence[Run]) -> str:
@@ -163,9 +161,14 @@ def title(runs: Sequence[Run]) -> str:
 
 
 def text(runs: Sequence[Run]) -> str:
-    """The page."""
-    environment = Environment(
-        loader=FileSystemLoader(ASSETS), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    """The page. ResultsError if Jinja is not installed, which the other commands do not need."""
+    try:
+        import jinja2  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise ResultsError("no Python package jinja2: run ci/install-deps") from error
+    loader = jinja2.FileSystemLoader(ASSETS)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     measured = pictures.of_runs(runs)

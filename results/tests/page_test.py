@@ -169,6 +169,28 @@ def test_folder_that_cannot_be_written_is_one_line(
     assert capsys.readouterr().err.startswith("results: cannot write to ")
 
 
+def test_only_the_page_needs_jinja(tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_text(json.dumps(DOCUMENT), encoding="utf-8")
+    program = (
+        "import sys; sys.modules['jinja2'] = None\n"
+        "from results.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    )
+    found = []
+    for words in (["page", "--out", str(tmp_path / "index.html")], ["kcidb"]):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *words, str(tmp_path)],
+            cwd=runs.ROOT,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        found.append((done.returncode, done.stderr))
+    error = "results: no Python package jinja2: run ci/install-deps\n"
+    assert found == [(2, error), (0, "")]
+    assert not (tmp_path / "index.html").exists()
+
+
 def test_command_without_runs_is_refused() -> None:
     words = [sys.executable, "-m", "results", "page", "--out", "x.html"]
     done = subprocess.run(
