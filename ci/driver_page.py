@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules that each driver passed, by kernel: a page about the runs of a matrix.
 
-`make matrix` writes it into the folder of its reports. This command writes the page of the documentation:
+`make matrix` writes it into the folder of its reports. This command writes the page of the documentation, which has no
+row for each rule:
 `python3 -m ci.driver_page docs/drivers.md build/matrix/*/results.json`.
 """
 
@@ -41,8 +42,6 @@ WORDS = {
 }
 COLUMNS = 120
 """Length of a line of prose, which lint checks, too."""
-LONG = "<!-- Longer than 500 lines: a generated table with a row for each rule. -->"
-"""The reason that the check of file lengths requires."""
 WAIVED_BY = re.compile(r"(?m)^waiver (\S+): ")
 
 
@@ -106,13 +105,13 @@ def column(results: dict[str, Any]) -> Column:
     )
 
 
-def page(columns: Sequence[Column], waivers: dict[str, Waiver], folder: Path) -> str:
-    """The page as Markdown, with links relative to `folder`."""
+def page(
+    columns: Sequence[Column], waivers: dict[str, Waiver], folder: Path, by_rule: bool = True
+) -> str:
+    """The page as Markdown, with links relative to `folder`. `by_rule`: with the table of all rules."""
     columns = sorted(columns, key=lambda c: (c.target == OURS, c.target, c.kernel))
     lines = [
         "# Rules that each driver passed, by kernel",
-        "",
-        LONG,
         "",
         "- *passed*: every case of the rule that applies to this driver passed",
         "- *waived*: a case of the rule failed for a known cause. Such a case may verify several rules. The cause names",
@@ -151,6 +150,8 @@ def page(columns: Sequence[Column], waivers: dict[str, Waiver], folder: Path) ->
         link = known.link if ":" in known.link else os.path.relpath(ROOT / known.link, folder)
         text = f"{one} ({', '.join(sorted(used[one]))}): {known.reason}. [Source]({link})"
         lines += _item(f"{text} Seen on {', '.join(heads)}.")
+    if not by_rule:
+        return "\n".join(lines)
     lines += [
         "",
         "## Rule by rule",
@@ -194,7 +195,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in every]
 
 
-def page_of_reports(reports: Iterable[Path], folder: Path) -> str:
+def page_of_reports(reports: Iterable[Path], folder: Path, by_rule: bool = True) -> str:
     """The page for the existing files of `reports`, without profiles and hidden targets. Links are relative to
     `folder`."""
     columns = []
@@ -203,7 +204,7 @@ def page_of_reports(reports: Iterable[Path], folder: Path) -> str:
             results = json.loads(path.read_text(encoding="utf-8"))
             if is_shown(results["target"]) and not results["profile"]:
                 columns.append(column(results))
-    return page(columns, read_waivers(), folder)
+    return page(columns, read_waivers(), folder, by_rule)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -216,7 +217,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("results", type=Path, nargs="+", help="results.json of a run of the suite")
     options = parser.parse_args(arguments)
     options.page.write_text(
-        page_of_reports(options.results, options.page.resolve().parent) + "\n", "utf-8"
+        page_of_reports(options.results, options.page.resolve().parent, by_rule=False) + "\n",
+        "utf-8",
     )
     return 0
 

@@ -16,7 +16,6 @@ from pmubase import store
 NAME = "verdicts.toml"
 HEAD = """# SPDX-License-Identifier: Apache-2.0
 # The result of each regression on each kernel. `python3 -m ci.regressions --write` writes this file.
-# Longer than 500 lines: it has an entry for each regression and kernel.
 """
 KEYS = ("id", "kernel", "result", "rule", "case", "target")
 
@@ -82,9 +81,9 @@ def merged(
 
 def write(folder: Path, stored: Iterable[Stored]) -> None:
     """Writes the file."""
-    text = HEAD
+    lines = [HEAD, "verdict = ["]
     for one in stored:
         keys = KEYS if one.result == CAUGHT else KEYS[:3]
-        lines = [f"{key} = {json.dumps(getattr(one, key))}" for key in keys]
-        text += "\n".join(["", "[[verdict]]", *lines, ""])
-    store.write(folder / NAME, text.encode())
+        values = ", ".join(f"{key} = {json.dumps(getattr(one, key))}" for key in keys)
+        lines.append(f"  {{ {values} }},")
+    store.write(folder / NAME, "\n".join([*lines, "]", ""]).encode())

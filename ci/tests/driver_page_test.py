@@ -90,6 +90,7 @@ def test_page_omits_missing_runs_and_profiles(tmp_path: Path) -> None:
     out = tmp_path / "page.md"
     assert driver_page.main([str(out), *map(str, paths)]) == 0
     text = out.read_text("utf-8")
+    assert "Rule by rule" not in text
     assert "| software |" in text and "tracepoint" not in text and "refpmu_big" not in text
 
 
