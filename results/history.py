@@ -97,7 +97,7 @@ class Changes:
     cell: Cell
     failing: list[str] = field(default_factory=list)
     """Rules that failed in the later commit, and in no run of the earlier one."""
-    mended: list[str] = field(default_factory=list)
+    fixed: list[str] = field(default_factory=list)
     """Rules that failed in the earlier commit, and passed in each run of the later one."""
     skipped: list[str] = field(default_factory=list)
     """Rules that passed in the earlier commit, and have no answer in the later one."""
@@ -107,7 +107,7 @@ class Changes:
     """The failed cases of the rules in `failing` and `flaky`."""
 
     def __bool__(self) -> bool:
-        return bool(self.failing or self.mended or self.skipped or self.flaky)
+        return bool(self.failing or self.fixed or self.skipped or self.flaky)
 
 
 def default_file() -> Path:
@@ -288,7 +288,7 @@ def _changes(database: sqlite3.Connection, cell: Cell, old: list[int], new: list
         elif now & FAILED and not was & FAILED:
             found.failing.append(rule)
         elif was & FAILED and now and now <= PASSED:
-            found.mended.append(rule)
+            found.fixed.append(rule)
         elif was & PASSED and now <= SKIPPED:
             found.skipped.append(rule)
     cases = _failed_cases(database, [*old, *new])

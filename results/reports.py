@@ -97,7 +97,7 @@ def lines_of_changes(old: str, new: str, found: Sequence[Changes]) -> list[str]:
         lines.append(f"{changes.cell}:")
         named = {
             "newly failing": changes.failing,
-            "mended": changes.mended,
+            "fixed": changes.fixed,
             "newly skipped": changes.skipped,
             "flaky": changes.flaky,
         }

@@ -5,9 +5,9 @@
 #include <map>
 #include <sstream>
 
+#include "report/fix_in.h"
 #include "report/formats.h"
 #include "report/joined.h"
-#include "report/mend.h"
 #include "text/one_line.h"
 
 namespace pmuconf {
@@ -144,7 +144,7 @@ std::string Failure(const Report& report, const CaseResult& row, bool of_suite) 
     text += "\nwhy " + id + ": " + std::string(rule->why);
     if (rule->status == RuleStatus::kDraft) text += "\ndraft: " + id + " decides no verdict";
   }
-  if (const std::string mend = Mend(rules); !mend.empty()) text += "\n" + mend;
+  if (const std::string fix = FixIn(rules); !fix.empty()) text += "\n" + fix;
   if (of_suite && !report.repro_command.empty())
     text += "\nrepro: " + report.repro_command + row.id;
   return text;

@@ -108,7 +108,7 @@ void Contradict(const Waiver& waiver, Affected affected, const Report& report, C
   row->result = Result::kUnexpectedPass;
 }
 
-// `release` selects the waivers, as it selects the rules. A newer kernel may have mended its fault.
+// `release` selects the waivers, as it selects the rules. A newer kernel may have fixed its fault.
 void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, std::string_view release,
                   Report* report) {
   for (const Waiver& waiver : waivers) {

@@ -20,7 +20,7 @@ SUBJECTS = {
     "architecture": "kArchitecture",
     "suite": "kSuite",
 }
-"""Whose code has to be mended if the rule is violated (docs/adding.md)."""
+"""Whose code has to be fixed if the rule is violated (docs/adding.md)."""
 ID = re.compile(r"[A-Z][A-Z0-9]*-[0-9]{3}")
 LAYERS = ("case", "kunit", "fuzz", "vm", "review")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -48,7 +48,7 @@ class Value:
 class Rule:
     """One rule of the catalogue.
 
-    `layer` lists what verifies the rule. `subject` names whose code has to be mended if the rule is
+    `layer` lists what verifies the rule. `subject` names whose code has to be fixed if the rule is
     violated. `behaviours` has the values of what differs between kernels, each of which the rule permits.
     """
 

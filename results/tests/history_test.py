@@ -98,7 +98,7 @@ def test_diff_names_exactly_the_rules_that_changed(
     assert capsys.readouterr().out.splitlines() == [
         "refpmu on 6.12 x86_64, m:",
         "  newly failing: CNT-002 (A.Two)",
-        "  mended: CNT-003",
+        "  fixed: CNT-003",
         "  newly skipped: CNT-004",
         "aaaaaaaaaaaa to bbbbbbbbbbbb: 1 of 2 cells differ",
     ]

@@ -24,7 +24,7 @@ CASES: list[dict[str, Any]] = [
     {"id": "Counting.Waived", "result": "WAIVED", "message": WAIVED},
     {"id": "Counting.Broken", "result": "BROKEN", "message": "b", "skip_reason": "broken"},
     {"id": "Counting.Lost", "result": "NOT_RUN", "message": "lost"},
-    {"id": "Counting.Mended", "result": "UNEXPECTED_PASS", "message": "waiver"},
+    {"id": "Counting.Fixed", "result": "UNEXPECTED_PASS", "message": "waiver"},
     {"id": "Counting.Lacks", "result": "SKIP", "message": "n", "skip_reason": "kernel_lacks"},
     {"id": "Counting.NoClaim", "result": "SKIP", "message": "n", "skip_reason": "not_claimed"},
     {"id": "Counting.NoRoot", "result": "SKIP", "message": "n", "skip_reason": "not_permitted"},
@@ -34,7 +34,7 @@ CASES: list[dict[str, Any]] = [
 ]
 STATUSES = {
     **{"Passes": "PASS", "Fails": "FAIL", "Times_Out": "FAIL", "Crashes": "FAIL"},
-    **{"Waived": "FAIL", "Broken": "ERROR", "Lost": "MISS", "Mended": "FAIL"},
+    **{"Waived": "FAIL", "Broken": "ERROR", "Lost": "MISS", "Fixed": "FAIL"},
     **{"Lacks": "SKIP", "NoClaim": "SKIP", "NoRoot": "MISS", "NoPmu": "MISS"},
     **{"Loud": "MISS", "Newer": "DONE"},
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every report names whose code has to be mended after a failure.
-#include "report/mend.h"
+// Every report names whose code has to be fixed after a failure.
+#include "report/fix_in.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,33 +40,33 @@ Report Failed(const std::vector<std::string>& rules) {
   return report;
 }
 
-TEST(Mend, NamesTheOneSubject) {
-  EXPECT_EQ(Mend({&kDriver, &kToo}), "mend: driver");
-  EXPECT_EQ(Mend({&kCore}), "mend: perf core");
-  EXPECT_EQ(Mend({}), "");
+TEST(FixIn, NamesTheOneSubject) {
+  EXPECT_EQ(FixIn({&kDriver, &kToo}), "fix in: driver");
+  EXPECT_EQ(FixIn({&kCore}), "fix in: perf core");
+  EXPECT_EQ(FixIn({}), "");
 }
 
-TEST(Mend, NamesTheRulesOfEachSubject) {
-  EXPECT_EQ(Mend({&kDriver, &kCore, &kToo}),
-            "mend: driver (AAA-001, AAA-002), perf core (BBB-001)");
+TEST(FixIn, NamesTheRulesOfEachSubject) {
+  EXPECT_EQ(FixIn({&kDriver, &kCore, &kToo}),
+            "fix in: driver (AAA-001, AAA-002), perf core (BBB-001)");
 }
 
-TEST(Mend, SubjectsHaveTheNamesOfTheCatalogue) {
+TEST(FixIn, SubjectsHaveTheNamesOfTheCatalogue) {
   EXPECT_EQ(ToString(RuleSubject::kDriver), "driver");
   EXPECT_EQ(ToString(RuleSubject::kPerfCore), "perf core");
   EXPECT_EQ(ToString(RuleSubject::kArchitecture), "architecture");
   EXPECT_EQ(ToString(RuleSubject::kSuite), "suite");
 }
 
-TEST(Mend, FailureHasItInEveryFormat) {
+TEST(FixIn, FailureHasItInEveryFormat) {
   const Report report = Failed({"AAA-001"});
-  EXPECT_THAT(Summary(report), HasSubstr("\n    mend: driver\n"));
-  EXPECT_THAT(ToKtap(report), HasSubstr("\n# mend: driver\n"));
+  EXPECT_THAT(Summary(report), HasSubstr("\n    fix in: driver\n"));
+  EXPECT_THAT(ToKtap(report), HasSubstr("\n# fix in: driver\n"));
   EXPECT_THAT(ToJunit(report), HasSubstr("\nmend: driver</failure>"));
   EXPECT_EQ(nlohmann::json::parse(ToJson(report))["rules"][2]["subject"], "perf core");
 }
 
-TEST(Mend, SummaryCountsFailedRulesBySubject) {
+TEST(FixIn, SummaryCountsFailedRulesBySubject) {
   Report report = Failed({"AAA-001", "AAA-002", "BBB-001"});
   EXPECT_EQ(FailedBySubject(report), "  failed: 2 rules of the driver, 1 of the perf core\n");
   EXPECT_THAT(Summary(report), HasSubstr(FailedBySubject(report)));
@@ -76,7 +76,7 @@ TEST(Mend, SummaryCountsFailedRulesBySubject) {
   EXPECT_EQ(FailedBySubject(report), "");
 }
 
-TEST(Mend, DraftOfAFailureIsMarked) {
+TEST(FixIn, DraftOfAFailureIsMarked) {
   Report report = Failed({"CCC-001"});
   report.rules.clear();
   EXPECT_THAT(Summary(report), Not(HasSubstr("draft")));

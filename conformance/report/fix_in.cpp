@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups failures by the subject of their rules.
-#include "report/mend.h"
+#include "report/fix_in.h"
 
 #include <cctype>
 #include <map>
 
 namespace pmuconf {
 
-std::string Mend(const std::vector<const Rule*>& rules) {
+std::string FixIn(const std::vector<const Rule*>& rules) {
   std::map<RuleSubject, std::string> ids;
   for (const Rule* rule : rules) {
     std::string& text = ids[rule->subject];
     text += (text.empty() ? "" : ", ") + std::string(rule->id);
   }
   if (ids.empty()) return "";
-  if (ids.size() == 1) return "mend: " + std::string(ToString(ids.begin()->first));
+  if (ids.size() == 1) return "fix in: " + std::string(ToString(ids.begin()->first));
   std::string text;
   for (const auto& [subject, list] : ids) {
-    text += (text.empty() ? "mend: " : ", ") + std::string(ToString(subject)) + " (" + list + ")";
+    text += (text.empty() ? "fix in: " : ", ") + std::string(ToString(subject)) + " (" + list + ")";
   }
   return text;
 }
