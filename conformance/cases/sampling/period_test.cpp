@@ -116,7 +116,8 @@ CONFORMANCE_CASE(Sampling, PeriodZeroOnlyCounts, .rules = {rule::SMP_010},
 CONFORMANCE_CASE(Sampling, ReadingIncludesTheUnfinishedPeriod, .rules = {rule::SMP_014},
                  .needs = {Cap::kStimulus, Cap::kSampling},
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>(),
-                          Over<dim::Before>()}) {
+                          Over<dim::Before>()},
+                 .budget_s = 30) {
   const Subject subject(*this, {.sample_period = 1'000});
   const EventSpec& spec = subject.spec();
   const Event& event = subject.event();
