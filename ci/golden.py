@@ -12,8 +12,9 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from conformance.rules.generate import CatalogueError, Rule, read_catalogue
+from conformance.rules.generate import Rule, read_catalogue
 from pmubase import store
+from pmubase.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -56,7 +57,7 @@ def golden(root: Path) -> str:
         rules = read_catalogue((root / "conformance" / "rules").glob("*.toml"))
         listed = [rule for rule in rules if rule.status != "draft"]
         profiles = profiles_of(root, {rule.id for rule in listed})
-    except (CatalogueError, tomllib.TOMLDecodeError, KeyError) as error:
+    except (UserError, tomllib.TOMLDecodeError, KeyError) as error:
         raise GoldenError(str(error)) from error
     lines = [
         " ".join([rule.id, rule.level, rule.status, meaning(rule), *profiles[rule.id]])

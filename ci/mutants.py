@@ -21,7 +21,7 @@ from ci.mutation.bench import Unclean
 from ci.mutation.judging import Judge, Request, plan
 from ci.mutation.killers import Killers
 from ci.mutation.trial import Goal
-from conformance.rules.generate import CatalogueError, read_catalogue
+from conformance.rules.generate import read_catalogue
 from pmubase import store
 from pmubase.errors import UserError
 
@@ -143,7 +143,7 @@ def main(argv: list[str]) -> int:
         if error.details:
             print(error.details, file=sys.stderr)
         print(f"mutants: {error}", file=sys.stderr)
-    except (CatalogueError, exempt_rules.ExemptRulesError, Unclean) as error:
+    except (UserError, Unclean) as error:
         print(f"mutants: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         print("mutants: interrupted", file=sys.stderr)

@@ -118,7 +118,7 @@ def main(argv: list[str]) -> int:
         if error.details:
             print(error.details, file=sys.stderr)
         return _refused(str(error))
-    except (Unclean, verdicts.VerdictsError) as error:
+    except (Unclean, UserError) as error:
         return _refused(str(error))
     except KeyboardInterrupt:
         return _refused("interrupted")

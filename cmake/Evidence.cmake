@@ -26,7 +26,7 @@ add_custom_command(
   COMMAND "${PMUCONF_PYTHON}" -B -m conformance.rules.evidence_file
     --root "${CMAKE_SOURCE_DIR}" --out "${evidence_file}" --results "${results_folder}"
   COMMAND "${CMAKE_COMMAND}" -E touch "${evidence_file}"
-  DEPENDS ${evidence_sources}
+  DEPENDS ${evidence_sources} ${pmubase_modules}
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/evidence.py"
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/evidence_file.py"
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/faults.py"

@@ -3,35 +3,26 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
+from pmubase import toml_file
+from pmubase.errors import UserError
+from pmubase.toml_file import SOME_TEXTS, TEXT
+
 NAME = "exempt_rules.toml"
-
-
-class ExemptRulesError(Exception):
-    """The file has an error. The message is one line."""
+SCHEMA = toml_file.tables("exempt", toml_file.table({"rules": SOME_TEXTS, "reason": TEXT}))
 
 
 def read(path: Path, rules: Iterable[str]) -> dict[str, str]:
     """The reason of each rule that an entry names. `rules`: the active rules with cases."""
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise ExemptRulesError(f"{path.name}: {error}") from error
     known = set(rules)
     reasons: dict[str, str] = {}
-    for entry in tables.get("exempt", []):
-        reason = str(entry.get("reason", "")).strip()
-        if not reason or set(entry) != {"rules", "reason"}:
-            raise ExemptRulesError(f"{path.name}: an entry needs rules and a reason: {entry}")
+    for entry in toml_file.load(path, SCHEMA).get("exempt", []):
         for rule in entry["rules"]:
             if rule not in known:
-                raise ExemptRulesError(f"{path.name}: no active rule that tests verify '{rule}'")
+                raise UserError(f"{path.name}: no active rule that tests verify '{rule}'")
             if rule in reasons:
-                raise ExemptRulesError(f"{path.name}: {rule} occurs twice")
-            reasons[rule] = reason
-    if set(tables) - {"exempt"}:
-        raise ExemptRulesError(f"{path.name}: unknown key '{min(set(tables) - {'exempt'})}'")
+                raise UserError(f"{path.name}: {rule} occurs twice")
+            reasons[rule] = entry["reason"].strip()
     return reasons

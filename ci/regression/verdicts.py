@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ci.regression.patches import Regression
 from ci.regression.verdict import CAUGHT, MISSED, Verdict
-from pmubase import store
+from pmubase import store, toml_file
+from pmubase.errors import UserError
 
 NAME = "verdicts.toml"
 HEAD = """# SPDX-License-Identifier: Apache-2.0
@@ -19,10 +19,10 @@ HEAD = """# SPDX-License-Identifier: Apache-2.0
 # Longer than 500 lines: it has an entry for each regression and kernel.
 """
 KEYS = ("id", "kernel", "result", "rule", "case", "target")
-
-
-class VerdictsError(Exception):
-    """The file has an error. The message is one line."""
+VERDICT = toml_file.table(
+    {**dict.fromkeys(KEYS, {"type": "string"}), "result": {"enum": [CAUGHT, MISSED]}},
+    optional=KEYS[3:],
+)
 
 
 @dataclass(frozen=True)
@@ -38,24 +38,18 @@ class Stored:
 
 
 def read(folder: Path) -> dict[tuple[str, str], Stored]:
-    """The results by id and kernel; none without a file. VerdictsError if the file is malformed."""
+    """The results by id and kernel; none without a file. UserError if the file is malformed."""
     path = folder / NAME
     if not path.is_file():
         return {}
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise VerdictsError(f"{NAME}: {error}") from error
     found: dict[tuple[str, str], Stored] = {}
-    for entry in tables.get("verdict", []):
-        wanted = KEYS if entry.get("result") == CAUGHT else KEYS[:3]
-        if set(entry) != set(wanted) or not all(isinstance(text, str) for text in entry.values()):
-            raise VerdictsError(f"{NAME}: an entry needs {', '.join(wanted)}: {entry}")
+    for entry in toml_file.load(path, toml_file.tables("verdict", VERDICT)).get("verdict", []):
         one = Stored(**entry)
-        if one.result not in (CAUGHT, MISSED):
-            raise VerdictsError(f"{NAME}: {one.id}: result must be {CAUGHT} or {MISSED}")
+        wanted = KEYS if one.result == CAUGHT else KEYS[:3]
+        if set(entry) != set(wanted):
+            raise UserError(f"{path}: an entry needs {', '.join(wanted)}: {entry}")
         if (one.id, one.kernel) in found:
-            raise VerdictsError(f"{NAME}: {one.id} on {one.kernel} occurs twice")
+            raise UserError(f"{path}: {one.id} on {one.kernel} occurs twice")
         found[(one.id, one.kernel)] = one
     return found
 

@@ -10,7 +10,8 @@ import pytest
 from ci.checks import regressions
 from ci.regression import page, patches, verdicts
 from ci.regression.verdict import BROKEN, CAUGHT, MISSED, Verdict
-from ci.regression.verdicts import Stored, VerdictsError
+from ci.regression.verdicts import Stored
+from pmubase.errors import UserError
 
 HEADER = """Id: B001
 Fix: 7f612a7f0bc1 perf/x86: Fix full width counter, counter overflow
@@ -67,7 +68,7 @@ def update_page(root: Path) -> None:
     path = root / page.PAGE
     try:
         path.write_text(page.replaced(path.read_text(), page.generated(root)), encoding="utf-8")
-    except VerdictsError:
+    except UserError:
         pass  # Lint reports the error.
 
 
@@ -91,8 +92,12 @@ PATCH = FILES["driver/regressions/core/B001-x.patch"]
         ("core_without", "", "*_without_patch.toml: B002"),
         ("core_without", ABSENT.replace("B002", "B001") + ABSENT, "B001: has a patch, but is"),
         ("core_without", ABSENT * 2, "B002: is listed twice"),
-        ("core_without", ABSENT.replace("not reach", "un"), "the status must be one of not"),
-        ("core_without", ABSENT.replace("No model has it.", ""), "needs an id, a status and"),
+        (
+            "core_without",
+            ABSENT.replace("not reach", "un"),
+            "core_without_patch.toml:1: bug.status: ",
+        ),
+        ("core_without", ABSENT.replace("No model has it.", ""), "bug.reason: '' is not a text"),
         ("core_without", ABSENT.replace("No model", "x" * 200), "the reason has 208 characters"),
         ("core_without", ABSENT + "[other]\n", "core_without_patch.toml: unknown key 'other'"),
         ("core_without", "x", "core_without_patch.toml: "),

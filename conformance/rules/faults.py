@@ -13,16 +13,13 @@ from typing import Any
 from ci.mutation import exempt_rules, patch
 from ci.regression import patches, verdicts
 from ci.regression.verdict import CAUGHT
+from pmubase.errors import UserError
 
 MUTANTS = ("driver/mutants", "conformance/mutants", "oracle/mutants")
 """Folders of patches. Only the first one must exist."""
 FALSE_CLAIMS = "conformance/selftest/false_claims_test.py"
 LIES = "conformance/lies"
 """Wrong answers of the kernel to a case."""
-
-
-class FaultsError(Exception):
-    """A file of faults has an error. The message is one line with the file."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +47,7 @@ def mutants(root: Path) -> list[Fault]:
     for folder in MUTANTS:
         patches, errors = patch.collect(root / folder)
         if errors:
-            raise FaultsError(str(errors[0]))
+            raise UserError(str(errors[0]))
         found += patches
     return [
         Fault(
@@ -84,7 +81,7 @@ def false_claims(text: str, file: str) -> list[Fault]:
             }
             name, fails = plain["name"], plain["fails"]
         except (KeyError, ValueError) as error:
-            raise FaultsError(f"{file}:{node.lineno}: name and fails must be strings") from error
+            raise UserError(f"{file}:{node.lineno}: name and fails must be strings") from error
         target = plain.get("target", "refpmu")
         claim = f"The target file of {target} has a false claim: {name.replace('-', ' ')}."
         found.append(Fault("false claim", name, claim, file, (), (fails,), target))
@@ -101,7 +98,7 @@ def lies(folder: Path, root: Path) -> list[Fault]:
             tables = tomllib.loads(path.read_text(encoding="utf-8"))
             found += [_lie(where, entry) for entry in tables.get("lie", [])]
         except (OSError, KeyError, TypeError, ValueError) as error:
-            raise FaultsError(f"{where}: {error!r}") from error
+            raise UserError(f"{where}: {error!r}") from error
     return found
 
 
@@ -125,11 +122,11 @@ def regressions(root: Path) -> list[Fault]:
         return []
     try:
         stored = verdicts.read(folder)
-    except verdicts.VerdictsError as error:
-        raise FaultsError(f"{patches.FOLDER}/{error}") from error
+    except UserError as error:
+        raise UserError(f"{patches.FOLDER}/{error}") from error
     known, errors = patches.collect(folder)
     if errors:
-        raise FaultsError(str(errors[0]))
+        raise UserError(str(errors[0]))
     found: dict[str, Fault] = {}
     for one in known:
         caught = [v for (name, _), v in stored.items() if name == one.id and v.result == CAUGHT]
@@ -149,7 +146,7 @@ def regressions(root: Path) -> list[Fault]:
 
 
 def read_all(root: Path) -> list[Fault]:
-    """All faults of the checkout. FaultsError names the file that has an error."""
+    """All faults of the checkout. UserError names the file that has an error."""
     found = [*mutants(root), *lies(root / LIES, root), *regressions(root)]
     claims = root / FALSE_CLAIMS
     if claims.exists():
@@ -161,5 +158,5 @@ def exempt(root: Path, rules: Iterable[str]) -> dict[str, str]:
     """The reason why no mutant can violate a rule, for each rule that has one."""
     try:
         return exempt_rules.read(root / MUTANTS[0] / exempt_rules.NAME, rules)
-    except exempt_rules.ExemptRulesError as error:
-        raise FaultsError(str(error)) from error
+    except UserError as error:
+        raise UserError(str(error)) from error

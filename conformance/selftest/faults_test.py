@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from conformance.rules import evidence_file, faults, findings
-from conformance.rules.faults import Fault, FaultsError
+from conformance.rules.faults import Fault
+from pmubase.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 PATCH = """Id: C01
@@ -112,7 +113,7 @@ def test_mutant_has_the_facts_of_its_header(tmp_path: Path) -> None:
 
 def test_invalid_patch_is_an_error_with_its_name(tmp_path: Path) -> None:
     write(tmp_path / "driver/mutants/C01-counts-twice.patch", "Rules: 7\n" + PATCH)
-    with pytest.raises(FaultsError, match="C01-counts-twice.patch"):
+    with pytest.raises(UserError, match="C01-counts-twice.patch"):
         faults.mutants(tmp_path)
 
 
@@ -121,7 +122,7 @@ def test_false_claim_has_the_case_that_must_fail() -> None:
     assert (one.id, one.cases, one.target) == ("none", ("Init.Refused",), "refpmu")
     assert (other.id, other.cases, other.target) == ("too-many", ("Group.Fits",), "refpmu_trace")
     assert other.text == "The target file of refpmu_trace has a false claim: too many."
-    with pytest.raises(FaultsError, match="a_test.py:1: name and fails must be strings"):
+    with pytest.raises(UserError, match="a_test.py:1: name and fails must be strings"):
         faults.false_claims("FalseClaim('a', (), '*')", "a_test.py")
 
 
@@ -132,7 +133,7 @@ def test_lie_has_its_rules(tmp_path: Path) -> None:
     assert (lie.kind, lie.id, lie.rules) == ("lie", "L1", ("ERR-001",))
     assert (lie.text, lie.file) == ("open returns 0", "lies/data/open.toml")
     write(tmp_path / "lies/data/open.toml", '[[lie]]\nid = "L1"\n')
-    with pytest.raises(FaultsError, match="lies/data/open.toml: KeyError"):
+    with pytest.raises(UserError, match="lies/data/open.toml: KeyError"):
         faults.lies(tmp_path / "lies", tmp_path)
     assert not faults.lies(tmp_path / "nothing", tmp_path)
 
@@ -159,7 +160,7 @@ def test_regression_has_the_rule_and_the_case_that_caught_it(tmp_path: Path) -> 
 
 def test_malformed_verdict_of_a_regression_is_an_error_with_its_file(tmp_path: Path) -> None:
     write(tmp_path / "driver/regressions/verdicts.toml", '[[verdict]]\nid = "B001"\n')
-    with pytest.raises(FaultsError, match="driver/regressions/verdicts.toml: an entry needs"):
+    with pytest.raises(UserError, match="driver/regressions/verdicts.toml:1: verdict: no key"):
         faults.regressions(tmp_path)
 
 
@@ -183,10 +184,9 @@ def test_this_checkout_has_every_kind_of_fact() -> None:
     assert all((ROOT / fault["file"]).is_file() for fault in document["faults"])
 
 
-def test_subject_of_a_rule_is_read_if_it_is_stated(tmp_path: Path) -> None:
-    text = '[[rule]]\nid = "A-001"\nsubject = "perf core"\n[[rule]]\nid = "A-002"\n'
-    write(tmp_path / "A.toml", text)
-    assert evidence_file.subjects(tmp_path) == {"A-001": "perf core"}
+def test_evidence_has_the_subject_of_each_rule() -> None:
+    subjects = evidence_file.document_of(ROOT, "build")["subjects"]
+    assert {"rule": "MUX-010", "subject": "perf core"} in subjects
 
 
 def test_error_is_one_line_and_leaves_no_file(tmp_path: Path) -> None:
