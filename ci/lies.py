@@ -9,11 +9,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ci.lying import lie_file, report, trial
-from ci.lying.lie_file import Lie
+from ci.lying import report, trial
 from ci.lying.trial import Pair
-from conformance.rules.generate import Rule, read_catalogue
 from ci.units.evidence import applies
+from conformance.rules.generate import Rule, read_catalogue
+from faults import lie_file
+from faults.lie_file import Lie
 from pmubase import store
 from pmubase.errors import UserError
 from vm import kernel, session, stock, suite

@@ -8,9 +8,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ci.lying import lie_file
-from ci.mutation import exempt_rules, patch
 from conformance.rules.generate import read_catalogue
+from faults import exempt_rules, lie_file, patch
 from pmubase import store, toml_file
 from pmubase.errors import UserError
 from pmubase.toml_file import TEXT

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ci.mutation import matrix, patch
+from ci.mutation import matrix
 from conformance.rules.generate import read_catalogue
+from faults import patch
 from fuzz import corpora
 from pmubase import toml_file
 from pmubase.errors import UserError

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ci.mutation.report import shortened
-from ci.regression import page, patches, recipes, verdicts
-from ci.regression.patches import Regression, Unplanted
-from ci.regression.verdict import CAUGHT
-from ci.regression.verdicts import Stored
+from ci.regression import page, recipes
 from conformance.rules.generate import read_catalogue
+from faults import patches, verdicts
+from faults.patches import Regression, Unplanted
+from faults.verdicts import CAUGHT, Stored
 from pmubase.errors import UserError
 from vm.arch import AMD64
 

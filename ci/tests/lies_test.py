@@ -13,11 +13,11 @@ import pytest
 
 from ci import lies
 from ci.checks import falsified
-from ci.lying import lie_file, report, trial
-from ci.lying.lie_file import Lie
+from ci.lying import report, trial
 from ci.lying.trial import Pair
-from ci.mutation import exempt_rules
 from conformance.rules.generate import Rule, read_catalogue
+from faults import exempt_rules, lie_file
+from faults.lie_file import Lie
 from pmubase.errors import UserError
 from vm import stock, suite
 from vm.suite import Case

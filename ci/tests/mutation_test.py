@@ -10,9 +10,10 @@ import pytest
 
 from ci import mutants
 from ci.checks import mutants as step
-from ci.mutation import exempt_rules, matrix, parts, patch, report
-from ci.mutation.patch import Mutant
+from ci.mutation import matrix, parts, report
 from ci.mutation.trial import Trial
+from faults import exempt_rules, patch
+from faults.patch import Mutant
 from pmubase.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from ci.checks import regressions
-from ci.regression import page, patches, verdicts
-from ci.regression.verdict import BROKEN, CAUGHT, MISSED, Verdict
-from ci.regression.verdicts import Stored
+from ci.regression import page
+from ci.regression.verdict import BROKEN, Verdict, merged
+from faults import patches, verdicts
+from faults.verdicts import CAUGHT, MISSED, Stored
 from pmubase.errors import UserError
 
 HEADER = """Id: B001
@@ -159,11 +160,11 @@ def test_new_results_replace_old_ones_of_the_same_kernel(tmp_path: Path) -> None
         Verdict(known[0], "6.1", CAUGHT, "intel", "A.Two", "CNT-001"),
     ]
     old = verdicts.read(folder) | {("B009", "6.12"): Stored("B009", "6.12", MISSED)}
-    verdicts.write(folder, verdicts.merged(old, new, known))
+    verdicts.write(folder, merged(old, new, known))
     assert verdicts.read(folder) == {
         ("B001", "6.1"): Stored("B001", "6.1", CAUGHT, "CNT-001", "A.Two", "intel"),
         ("B001", "6.12"): Stored("B001", "6.12", MISSED),
     }
     broken = [Verdict(known[0], "6.1", BROKEN)]
     stored = verdicts.read(folder)
-    assert verdicts.merged(stored, broken, known) == [*stored.values()]
+    assert merged(stored, broken, known) == [*stored.values()]

@@ -5,21 +5,16 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from ci.mutation import exempt_rules, patch
-from ci.regression import patches, verdicts
-from ci.regression.verdict import CAUGHT
+from faults import exempt_rules, lie_file, patch, patches, verdicts
+from faults.verdicts import CAUGHT
 from pmubase.errors import UserError
 
 MUTANTS = ("driver/mutants", "conformance/mutants", "oracle/mutants")
 """Folders of patches. Only the first one must exist."""
 FALSE_CLAIMS = "conformance/selftest/false_claims_test.py"
-LIES = "conformance/lies"
-"""Wrong answers of the kernel to a case."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,31 +83,21 @@ def false_claims(text: str, file: str) -> list[Fault]:
     return sorted(found, key=lambda fault: fault.id)
 
 
-def lies(folder: Path, root: Path) -> list[Fault]:
-    """The tables [[lie]] in the TOML files below a folder: `id`, `text`, and optional `rules`, `cases`, `target` and
-    `kernels`. Other keys define the wrong answer. Empty without such a folder."""
-    found = []
-    for path in sorted(folder.rglob("*.toml")):
-        where = str(path.relative_to(root))
-        try:
-            tables = tomllib.loads(path.read_text(encoding="utf-8"))
-            found += [_lie(where, entry) for entry in tables.get("lie", [])]
-        except (OSError, KeyError, TypeError, ValueError) as error:
-            raise UserError(f"{where}: {error!r}") from error
-    return found
-
-
-def _lie(where: str, entry: dict[str, Any]) -> Fault:
-    return Fault(
-        "lie",
-        str(entry["id"]),
-        " ".join(str(entry["text"]).split()),
-        where,
-        tuple(map(str, entry.get("rules", ()))),
-        tuple(map(str, entry.get("cases", ()))),
-        str(entry.get("target", "")),
-        tuple(map(str, entry.get("kernels", ()))),
-    )
+def lies(root: Path) -> list[Fault]:
+    """The lies of the project: wrong answers of the kernel to a case."""
+    return [
+        Fault(
+            "lie",
+            lie.id,
+            " ".join(lie.text.split()),
+            str(lie.path.relative_to(root)),
+            lie.rules,
+            lie.cases,
+            lie.target,
+            lie.kernels,
+        )
+        for lie in lie_file.read(root / lie_file.FOLDER)
+    ]
 
 
 def regressions(root: Path) -> list[Fault]:
@@ -120,10 +105,7 @@ def regressions(root: Path) -> list[Fault]:
     folder = root / patches.FOLDER
     if not folder.is_dir():
         return []
-    try:
-        stored = verdicts.read(folder)
-    except UserError as error:
-        raise UserError(f"{patches.FOLDER}/{error}") from error
+    stored = verdicts.read(folder)
     known, errors = patches.collect(folder)
     if errors:
         raise UserError(str(errors[0]))
@@ -147,16 +129,8 @@ def regressions(root: Path) -> list[Fault]:
 
 def read_all(root: Path) -> list[Fault]:
     """All faults of the checkout. UserError names the file that has an error."""
-    found = [*mutants(root), *lies(root / LIES, root), *regressions(root)]
+    found = [*mutants(root), *lies(root), *regressions(root)]
     claims = root / FALSE_CLAIMS
     if claims.exists():
         found += false_claims(claims.read_text("utf-8"), FALSE_CLAIMS)
     return found
-
-
-def exempt(root: Path, rules: Iterable[str]) -> dict[str, str]:
-    """The reason why no mutant can violate a rule, for each rule that has one."""
-    try:
-        return exempt_rules.read(root / MUTANTS[0] / exempt_rules.NAME, rules)
-    except UserError as error:
-        raise UserError(str(error)) from error

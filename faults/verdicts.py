@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ci.regression.patches import Regression
-from ci.regression.verdict import CAUGHT, MISSED, Verdict
 from pmubase import store, toml_file
 from pmubase.errors import UserError
 
 NAME = "verdicts.toml"
+CAUGHT, MISSED = "caught", "missed"
 HEAD = """# SPDX-License-Identifier: Apache-2.0
 # The result of each regression on each kernel. `python3 -m ci.regressions --write` writes this file.
 # Longer than 500 lines: it has an entry for each regression and kernel.
@@ -52,26 +51,6 @@ def read(folder: Path) -> dict[tuple[str, str], Stored]:
             raise UserError(f"{path}: {one.id} on {one.kernel} occurs twice")
         found[(one.id, one.kernel)] = one
     return found
-
-
-def merged(
-    old: Mapping[tuple[str, str], Stored],
-    verdicts: Iterable[Verdict],
-    known: Sequence[Regression],
-) -> list[Stored]:
-    """The old results with the new ones, without those of regressions that no longer exist."""
-    found = dict(old)
-    for done in verdicts:
-        name = done.regression.id
-        if done.result == CAUGHT:
-            new = Stored(name, done.series, CAUGHT, done.rule, done.case, done.target)
-        elif done.result == MISSED:
-            new = Stored(name, done.series, MISSED)
-        else:
-            continue
-        found[(name, done.series)] = new
-    alive = {(one.id, series) for one in known for series in one.kernels}
-    return [found[key] for key in sorted(found.keys() & alive)]
 
 
 def write(folder: Path, stored: Iterable[Stored]) -> None:

@@ -13,9 +13,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from conformance.rules import faults, findings
+from conformance.rules import findings
 from conformance.rules.evidence import read_tests, read_untested
 from conformance.rules.generate import read_catalogue, write_if_changed
+from faults import catalogue, exempt_rules
 from pmubase.errors import UserError
 
 
@@ -23,17 +24,18 @@ def document_of(root: Path, results: str) -> dict[str, Any]:
     """The content of evidence.json for the checkout at `root`. `results`: the folder with the results of runs, relative
     to the file."""
     suite = root / "conformance"
-    catalogue = read_catalogue((suite / "rules").glob("*.toml"))
-    known = [rule.id for rule in catalogue]
+    rules = read_catalogue((suite / "rules").glob("*.toml"))
+    known = [rule.id for rule in rules]
+    exempt = root / catalogue.MUTANTS[0] / exempt_rules.NAME
     page = (root / findings.PAGE).read_text(encoding="utf-8")
     return {
         "results": results,
         "tests": [dataclasses.asdict(test) for test in read_tests(root)],
         "untested": _reasons(read_untested(suite / "untested.toml")),
-        "faults": [dataclasses.asdict(fault) for fault in faults.read_all(root)],
-        "exempt": _reasons(faults.exempt(root, known)),
+        "faults": [dataclasses.asdict(fault) for fault in catalogue.read_all(root)],
+        "exempt": _reasons(exempt_rules.read(exempt, known)),
         "findings": [dataclasses.asdict(one) for one in findings.read(page, known)],
-        "subjects": [{"rule": rule.id, "subject": rule.subject} for rule in catalogue],
+        "subjects": [{"rule": rule.id, "subject": rule.subject} for rule in rules],
     }
 
 

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ci.mutation import patch
-from ci.mutation.patch import Mutant, PatchError
+from faults import patch
+from faults.patch import Mutant, PatchError
 from pmubase import toml_file
 from pmubase.errors import UserError
 from pmubase.toml_file import TEXT, like, table
