@@ -160,7 +160,7 @@ def main() -> int:
             print(list_units(known))
             return 0
         units = known if options.stages is None else select_units(known, options.stages)
-    except (ValueError, UserError, matrix_file.MatrixError) as error:
+    except (ValueError, UserError) as error:
         print(f"check: {error}")
         return 2
     if options.shard:

@@ -8,28 +8,28 @@ import argparse
 import hashlib
 import json
 import sys
-import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from conformance.rules.generate import CatalogueError, Rule, read_catalogue
-from pmubase import store
+from conformance.rules.generate import Rule, read_catalogue
+from pmubase import store, toml_file
+from pmubase.errors import UserError
+from pmubase.toml_file import SOME_TEXTS, TEXT, table
 
 ROOT = Path(__file__).resolve().parent.parent
 
 FILE = Path("conformance/golden.txt")
 COMMAND = "python3 -m ci.golden"
 MEANING = "meaning (text, applies, kernels or behaviours)"
+PROFILE = table(
+    {"profile": table({"name": TEXT, "version": TEXT, "text": TEXT, "rules": SOME_TEXTS})}
+)
 COLUMNS = ("level", "status", MEANING, "profiles")
 HEAD = f"""\
 # The rules that are no draft: id, level, status, digest of the meaning, profiles that name the rule.
 # `{COMMAND}` writes this file, and `make lint` compares it. CONTRIBUTING.md names the reviewers of a change.
 # Longer than 500 lines: a line for each rule.
 """
-
-
-class GoldenError(Exception):
-    """A rule or profile cannot be listed. The message is one line."""
 
 
 def meaning(rule: Rule) -> str:
@@ -40,24 +40,21 @@ def meaning(rule: Rule) -> str:
 
 
 def profiles_of(root: Path, ids: set[str]) -> dict[str, list[str]]:
-    """The profiles that name each rule of `ids`. GoldenError if a profile names another one."""
+    """The profiles that name each rule of `ids`. UserError if a profile names another one."""
     found: dict[str, list[str]] = {one: [] for one in ids}
     for path in sorted((root / "conformance" / "profiles").glob("*.toml")):
-        for one in tomllib.loads(path.read_text(encoding="utf-8"))["profile"]["rules"]:
+        for one in toml_file.load(path, PROFILE)["profile"]["rules"]:
             if one not in ids:
-                raise GoldenError(f"{path.name}: {one} is a draft or no rule of the catalogue")
+                raise UserError(f"{path.name}: {one} is a draft or no rule of the catalogue")
             found[one].append(path.stem)
     return found
 
 
 def golden(root: Path) -> str:
     """The text that the file must have."""
-    try:
-        rules = read_catalogue((root / "conformance" / "rules").glob("*.toml"))
-        listed = [rule for rule in rules if rule.status != "draft"]
-        profiles = profiles_of(root, {rule.id for rule in listed})
-    except (CatalogueError, tomllib.TOMLDecodeError, KeyError) as error:
-        raise GoldenError(str(error)) from error
+    rules = read_catalogue((root / "conformance" / "rules").glob("*.toml"))
+    listed = [rule for rule in rules if rule.status != "draft"]
+    profiles = profiles_of(root, {rule.id for rule in listed})
     lines = [
         " ".join([rule.id, rule.level, rule.status, meaning(rule), *profiles[rule.id]])
         for rule in listed
@@ -94,7 +91,7 @@ def findings(root: Path) -> list[str]:
     try:
         now = golden(root)
         before = (root / FILE).read_text(encoding="utf-8") if (root / FILE).is_file() else ""
-    except GoldenError as error:
+    except UserError as error:
         return [str(error)]
     if before == now:
         return []
@@ -107,7 +104,7 @@ def main(argv: Sequence[str], root: Path = ROOT) -> int:
     argparse.ArgumentParser(prog=COMMAND, description=__doc__).parse_args(argv)
     try:
         store.write(root / FILE, golden(root).encode())
-    except GoldenError as error:
+    except UserError as error:
         print(f"golden: {error}", file=sys.stderr)
         return 2
     return 0

@@ -9,11 +9,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ci.lying import lie_file, report, trial
-from ci.lying.lie_file import Lie, LieFileError
+from ci.lying import report, trial
 from ci.lying.trial import Pair
-from conformance.rules.generate import CatalogueError, Rule, read_catalogue
 from ci.units.evidence import applies
+from conformance.rules.generate import Rule, read_catalogue
+from faults import lie_file
+from faults.lie_file import Lie
 from pmubase import store
 from pmubase.errors import UserError
 from vm import kernel, session, stock, suite
@@ -125,14 +126,14 @@ def run(options: argparse.Namespace) -> int:
     known = {r.id: r for r in catalogue if lie_file.may_name(r)}
     lies = lie_file.read(options.folder)
     for problem in lie_file.unknown_rules(lies, set(known)):
-        raise LieFileError(problem)
+        raise UserError(problem)
     if options.lies:
         globs = options.lies.split(",")
         lies = [lie for lie in lies if any(fnmatch.fnmatchcase(lie.id, glob) for glob in globs)]
         if not lies:
-            raise LieFileError(f"no lie matches '{options.lies}'")
+            raise UserError(f"no lie matches '{options.lies}'")
     if not lies:
-        raise LieFileError(f"no lie in {options.folder}")
+        raise UserError(f"no lie in {options.folder}")
     rows: list[report.Row] = []
     for name, wanted in plan_kernels(lies, known, options.kernel or []).items():
         progress = report.Progress(wanted, sys.stdout)
@@ -182,7 +183,7 @@ def main(argv: list[str]) -> int:
         if error.details:
             print(error.details, file=sys.stderr)
         print(f"lies: {error}", file=sys.stderr)
-    except (CatalogueError, LieFileError) as error:
+    except UserError as error:
         print(f"lies: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         print("lies: interrupted", file=sys.stderr)

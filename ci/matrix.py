@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ci import driver_page, judged, matrix_file, timed_commands
-from ci.matrix_file import PYTHON, ROOT, Exclusion, Job, Matrix, MatrixError, matches
+from ci.matrix_file import PYTHON, ROOT, Exclusion, Job, Matrix, matches
 from ci.soak import positive_number
 from pmubase.errors import UserError
 from vm import arch, page
@@ -70,13 +70,13 @@ class Outcome:
 
 
 def select(jobs: Sequence[Job], globs: Sequence[str]) -> list[Job]:
-    """The jobs that a glob matches; without globs all. MatrixError for a glob that matches nothing."""
+    """The jobs that a glob matches; without globs all. UserError for a glob that matches nothing."""
     for glob in globs:
         if not any(matches(job.name, [glob]) for job in jobs):
             names = [job.name for job in jobs]
             near = difflib.get_close_matches(glob.replace("*", ""), names, n=3, cutoff=0.3)
             hint = f"did you mean {' or '.join(near)}? " if near else ""
-            raise MatrixError(
+            raise UserError(
                 f"JOBS='{glob}' matches no job; {hint}python3 -m ci.matrix --list prints all jobs"
             )
     return [job for job in jobs if not globs or matches(job.name, globs)]
@@ -355,7 +355,7 @@ def main(arguments: Sequence[str]) -> int:
         count = f"{len(chosen)} of {len(matrix.jobs)} jobs"
         print(f"{count}, {options.parallel} at the same time: about {minutes:.0f} min", flush=True)
         outcomes = run_all(chosen, matrix, options.parallel)
-    except (MatrixError, UserError, judged.JudgedError, OSError) as error:
+    except (UserError, judged.JudgedError, OSError) as error:
         print(f"matrix: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

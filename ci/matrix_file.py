@@ -6,13 +6,15 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import itertools
-import math
 import shlex
 import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from pmubase import toml_file
+from pmubase.errors import UserError
+from pmubase.toml_file import SOME_TEXTS, TEXT, TEXTS, Schema, table
 from vm import arch, kernel, qemu, stock, suite
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,10 +25,10 @@ PYTHON = "/usr/bin/python3"
 BUSY = 10
 """A job hangs if it takes this many times its minutes plus START_MIN. The factor is large because the host may be busy."""
 START_MIN = 5
-
-
-class MatrixError(Exception):
-    """The data or the arguments have an error. The message is one line with the place of the error."""
+MINUTES: Schema = {
+    "description": "a number above 0 and below 1000",
+    **{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1000},
+}
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -123,37 +125,32 @@ def matches(word: str, globs: Iterable[str]) -> bool:
 
 
 def read(path: Path = DATA) -> Matrix:
-    """Reads the matrix from a file. MatrixError names the file, table and key."""
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise MatrixError(f"{path}: {error}") from error
-    root = _Table(f"{path}", tables)
+    """Reads the matrix from a file. UserError names the file, table and key."""
     could = all_places()
+    tables = toml_file.load(path, schema(could))
     jobs: dict[Place, Job] = {}
-    for table in root.tables("jobs"):
-        for job in _jobs(table, could):
+    for number, entry in enumerate(tables["jobs"], start=1):
+        for job in _jobs(f"{path}: jobs {number}", entry, could):
             if job.place in jobs:
-                table.fail("targets", f"the job {job.name} occurs twice")
+                raise UserError(f"{path}: jobs {number}: targets: the job {job.name} occurs twice")
             jobs[job.place] = job
-    exclusions = [_exclusion(table, could) for table in root.tables("exclusion")]
-    root.finish()
-    if not jobs:
-        root.fail("jobs", "the file has none")
+    exclusions = [
+        _exclusion(f"{path}: exclusion {number}", entry, could)
+        for number, entry in enumerate(tables.get("exclusion", []), start=1)
+    ]
     first: list[int] = []
     for place in could:
         if place in jobs:
             continue
         about = next((i for i, exclusion in enumerate(exclusions) if exclusion.covers(place)), None)
         if about is None:
-            root.fail("exclusion", f"{place} is neither a job nor excluded")
+            raise UserError(f"{path}: exclusion: {place} is neither a job nor excluded")
         first.append(about)
     counted = tuple((exclusion, first.count(i)) for i, exclusion in enumerate(exclusions))
     for number, (_, count) in enumerate(counted, start=1):
         if not count:
-            root.fail(
-                f"exclusion {number}",
-                "excludes only jobs, or combinations that earlier exclusions cover",
+            raise UserError(
+                f"{path}: exclusion {number}: excludes only jobs, or combinations that earlier exclusions cover"
             )
     return Matrix(tuple(jobs.values()), counted)
 
@@ -171,104 +168,55 @@ def checked(path: Path = DATA) -> list[tuple[str, str]]:
     ]
 
 
-class _Table:
-    """A table of the file. Reading a key removes it, so that finish() finds unknown keys."""
-
-    def __init__(self, where: str, data: dict[str, Any]) -> None:
-        self._where = where
-        self._left = dict(data)
-
-    def fail(self, key: str, why: str) -> NoReturn:
-        """Raises the error about a key."""
-        raise MatrixError(f"{self._where}: {key}: {why}")
-
-    def tables(self, key: str) -> list[_Table]:
-        """Reads an array of tables."""
-        found = self._left.pop(key, [])
-        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-            self.fail(key, f"must be tables [[{key}]]")
-        return [_Table(f"{self._where}: {key} {i}", one) for i, one in enumerate(found, start=1)]
-
-    def value(self, key: str, default: Any, kind: str) -> Any:
-        """Reads a value of the type of `default`. An integer is accepted for a float."""
-        found = self._left.pop(key, default)
-        if isinstance(default, float) and type(found) is int:
-            found = float(found)
-        if type(found) is not type(default):
-            self.fail(key, f"must be {kind}")
-        return found
-
-    def text(self, key: str, default: str) -> str:
-        """Reads a string."""
-        found = self.value(key, default, "a text")
-        assert isinstance(found, str)
-        return found
-
-    def texts(self, key: str, default: Sequence[str]) -> tuple[str, ...]:
-        """Reads a list of strings."""
-        found = self.value(key, list(default), "a list of strings")
-        if not all(isinstance(word, str) for word in found):
-            self.fail(key, "must be a list of strings")
-        return tuple(found)
-
-    def finish(self) -> None:
-        """Fails if a key was not read."""
-        for key in self._left:
-            self.fail(key, "unknown key")
-
-
-def _jobs(table: _Table, could: Sequence[Place]) -> list[Job]:
-    words = {
-        "arch": table.text("arch", arch.AMD64.name),
-        "accel": table.text("accel", "tcg"),
-        "profile": table.text("profile", ""),
+def schema(could: Sequence[Place]) -> Schema:
+    """The schema of the file, with the names in the combinations."""
+    known = {
+        key: sorted({getattr(place, key) for place in could} - {""})
+        for key in ("kernel", "arch", "accel", "profile")
     }
-    lists = {"kernels": table.texts("kernels", []), "targets": table.texts("targets", [])}
-    minutes = table.value("minutes", 0.0, "a number above 0")
-    check = table.value("check", False, "true or false")
-    table.finish()
-    if not 0 < minutes < math.inf:
-        table.fail("minutes", "must be a number above 0")
-    if check and any(set(glob) & set("*?[") for glob in lists["targets"]):
-        table.fail("targets", "jobs with `check` name their targets without globs")
-    for key, word in words.items():
-        known = sorted({getattr(place, key) for place in could})
-        if word not in known:
-            table.fail(key, f"unknown '{word}'; known: {', '.join(w for w in known if w)}")
-    for key, found in lists.items():
-        if not found:
-            table.fail(key, "is missing")
-    kernels = sorted({place.kernel for place in could})
-    there = [p for p in could if all(getattr(p, key) == word for key, word in words.items())]
+    words = {key: {"enum": [*known[key]]} for key in ("arch", "accel", "profile")}
+    jobs = {
+        **{"kernels": {**SOME_TEXTS, "items": {"enum": [*known["kernel"]]}}, "targets": SOME_TEXTS},
+        **{"minutes": MINUTES, "check": {"type": "boolean"}, **words},
+    }
+    globs = {f"{field.name}s": TEXTS for field in dataclasses.fields(Place)}
+    exclusion = table({**globs, "reason": TEXT}, optional=globs)
+    entries: dict[str, Schema] = {
+        "jobs": {"type": "array", "items": table(jobs, optional=[*words, "check"]), "minItems": 1},
+        "exclusion": {"type": "array", "items": exclusion},
+    }
+    return table(entries, optional=["exclusion"])
+
+
+def _jobs(where: str, entry: dict[str, Any], could: Sequence[Place]) -> list[Job]:
+    check = entry.get("check", False)
+    if check and any(set(glob) & set("*?[") for glob in entry["targets"]):
+        raise UserError(f"{where}: targets: jobs with `check` name their targets without globs")
+    fixed = {"arch": arch.AMD64.name, "accel": "tcg", "profile": ""}
+    fixed |= {key: entry[key] for key in fixed if key in entry}
+    there = [p for p in could if all(getattr(p, key) == word for key, word in fixed.items())]
     made: list[Job] = []
-    for name in lists["kernels"]:
-        if name not in kernels:
-            table.fail("kernels", f"unknown '{name}'; known: {', '.join(kernels)}")
-        for glob in lists["targets"]:
+    for name in entry["kernels"]:
+        for glob in entry["targets"]:
             places = [p for p in there if p.kernel == name and matches(p.target, [glob])]
             if not places:
-                table.fail("targets", f"no target '{glob}' can run on {name}")
-            made += [Job(place, minutes, check) for place in places]
+                raise UserError(f"{where}: targets: no target '{glob}' can run on {name}")
+            made += [Job(place, float(entry["minutes"]), check) for place in places]
     return made
 
 
-def _exclusion(table: _Table, could: Sequence[Place]) -> Exclusion:
+def _exclusion(where: str, entry: dict[str, Any], could: Sequence[Place]) -> Exclusion:
     globs = []
     for field in dataclasses.fields(Place):
         key = f"{field.name}s"
-        asked = table.texts(key, ["*"])
+        asked = tuple(entry.get(key, ["*"]))
         known = sorted({getattr(place, field.name) for place in could})
         for glob in asked:
             if not any(matches(word, [glob]) for word in known):
-                table.fail(
-                    key, f"'{glob}' matches none of {', '.join(word for word in known if word)}"
-                )
+                names = ", ".join(word for word in known if word)
+                raise UserError(f"{where}: {key}: '{glob}' matches none of {names}")
         globs.append(asked)
-    reason = table.text("reason", "")
-    table.finish()
-    if not reason:
-        table.fail("reason", "is missing")
-    return Exclusion(tuple(globs), reason)
+    return Exclusion(tuple(globs), entry["reason"])
 
 
 def all_places() -> list[Place]:

@@ -16,12 +16,13 @@ if not __package__:
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 # pylint: disable=wrong-import-position
-from ci.mutation import exempt_rules, matrix, parts, patch, report, rule_evidence
+from ci.mutation import matrix, parts, report, rule_evidence
 from ci.mutation.bench import Unclean
 from ci.mutation.judging import Judge, Request, plan
 from ci.mutation.killers import Killers
 from ci.mutation.trial import Goal
-from conformance.rules.generate import CatalogueError, read_catalogue
+from conformance.rules.generate import read_catalogue
+from faults import exempt_rules, patch
 from pmubase import store
 from pmubase.errors import UserError
 
@@ -143,7 +144,7 @@ def main(argv: list[str]) -> int:
         if error.details:
             print(error.details, file=sys.stderr)
         print(f"mutants: {error}", file=sys.stderr)
-    except (CatalogueError, exempt_rules.ExemptRulesError, Unclean) as error:
+    except (UserError, Unclean) as error:
         print(f"mutants: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         print("mutants: interrupted", file=sys.stderr)

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ci.mutation import patch, workshop
-from ci.mutation.patch import Mutant
+from ci.mutation import workshop
+from faults import patch
+from faults.patch import Mutant
 from pmubase import store
 from pmubase.errors import UserError
 from vm import guest, kernel, runs, suite

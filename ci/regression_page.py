@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 
 from ci.regression import page
-from ci.regression.verdicts import VerdictsError
 from pmubase import store
+from pmubase.errors import UserError
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         part = page.generated(store.ROOT)
         store.write(path, page.replaced(path.read_text(encoding="utf-8"), part).encode())
-    except (OSError, VerdictsError) as error:
+    except (OSError, UserError) as error:
         print(f"regression_page: {error}", file=sys.stderr)
         return 2
     return 0

@@ -19,10 +19,12 @@ from ci.mutation import parts
 from ci.mutation.killers import Killers
 from ci.mutation.target_bench import Unclean
 from ci.mutation.trial import Goal
-from ci.regression import patches, recipes, report, verdicts
+from ci.regression import recipes, report
 from ci.regression.judging import Judge
 from ci.regression.on_kernel import Request
-from ci.regression.verdict import CAUGHT
+from ci.regression.verdict import merged
+from faults import patches, verdicts
+from faults.verdicts import CAUGHT
 from pmubase import store
 from pmubase.errors import UserError
 
@@ -73,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     if options.write:
         # Without the other cases, a miss is no result.
         valid = [done for done in found if done.result == CAUGHT or not options.own]
-        verdicts.write(FOLDER, verdicts.merged(stored, valid, patches.collect(FOLDER)[0]))
+        verdicts.write(FOLDER, merged(stored, valid, patches.collect(FOLDER)[0]))
     print(report.summary(found, errors, judge.faults))
     return report.status(found, errors)
 
@@ -118,7 +120,7 @@ def main(argv: list[str]) -> int:
         if error.details:
             print(error.details, file=sys.stderr)
         return _refused(str(error))
-    except (Unclean, verdicts.VerdictsError) as error:
+    except (Unclean, UserError) as error:
         return _refused(str(error))
     except KeyboardInterrupt:
         return _refused("interrupted")

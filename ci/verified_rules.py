@@ -14,7 +14,8 @@ from typing import Any
 from junitparser import JUnitXml, JUnitXmlError
 
 from conformance.rules.evidence import OtherTest, read_tests, read_untested
-from conformance.rules.generate import CatalogueError, read_catalogue
+from conformance.rules.generate import read_catalogue
+from pmubase.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -96,7 +97,7 @@ def main() -> int:
         catalogue = [r.id for r in read_catalogue(folder.glob("*.toml")) if r.status == "active"]
         reasons = read_untested(ROOT / "conformance" / "untested.toml")
         rows = judge(catalogue, read(files, read_tests(ROOT)), reasons)
-    except (OSError, ValueError, KeyError, JUnitXmlError, CatalogueError) as error:
+    except (OSError, ValueError, KeyError, JUnitXmlError, UserError) as error:
         print(f"verified_rules: {error}", file=sys.stderr)
         return 2
     count = {word: sum(row["result"] == word for row in rows) for word in ("PASS", "SKIP", "FAIL")}

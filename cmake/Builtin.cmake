@@ -11,7 +11,7 @@ add_custom_command(
   COMMAND "${PMUCONF_PYTHON}" -B -m conformance.rules.builtin
     --root "${CMAKE_SOURCE_DIR}" --out "${builtin_source}"
   COMMAND "${CMAKE_COMMAND}" -E touch "${builtin_source}"
-  DEPENDS ${builtin_files}
+  DEPENDS ${builtin_files} ${pmubase_modules}
     "${CMAKE_SOURCE_DIR}/conformance/rules/builtin.py"
     "${CMAKE_SOURCE_DIR}/conformance/rules/evidence.py"
     "${CMAKE_SOURCE_DIR}/conformance/rules/generate.py"

@@ -19,23 +19,20 @@ file(GLOB_RECURSE evidence_sources CONFIGURE_DEPENDS
   "${CMAKE_SOURCE_DIR}/tools/*_test.py"
   "${CMAKE_SOURCE_DIR}/vm/*_test.py"
   "${CMAKE_SOURCE_DIR}/fuzz/*_test.py")
+file(GLOB fault_modules CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/faults/*.py")
 set(evidence_file "${CMAKE_CURRENT_BINARY_DIR}/evidence.json")
 cmake_path(GET CMAKE_BINARY_DIR PARENT_PATH results_folder)
 add_custom_command(
   OUTPUT "${evidence_file}"
-  COMMAND "${PMUCONF_PYTHON}" -B -m conformance.rules.evidence_file
+  COMMAND "${PMUCONF_PYTHON}" -B -m faults.evidence_file
     --root "${CMAKE_SOURCE_DIR}" --out "${evidence_file}" --results "${results_folder}"
   COMMAND "${CMAKE_COMMAND}" -E touch "${evidence_file}"
-  DEPENDS ${evidence_sources}
+  DEPENDS ${evidence_sources} ${pmubase_modules}
+    "${CMAKE_SOURCE_DIR}/pmubase/store.py"
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/evidence.py"
-    "${CMAKE_CURRENT_SOURCE_DIR}/rules/evidence_file.py"
-    "${CMAKE_CURRENT_SOURCE_DIR}/rules/faults.py"
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/findings.py"
     "${CMAKE_CURRENT_SOURCE_DIR}/rules/generate.py"
-    "${CMAKE_SOURCE_DIR}/ci/mutation/exempt_rules.py"
-    "${CMAKE_SOURCE_DIR}/ci/mutation/patch.py"
-    "${CMAKE_SOURCE_DIR}/ci/regression/patches.py"
-    "${CMAKE_SOURCE_DIR}/ci/regression/verdicts.py"
+    ${fault_modules}
   WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
   COMMENT "Listing the evidence for each rule"
   VERBATIM)

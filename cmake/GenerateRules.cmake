@@ -4,6 +4,9 @@ find_program(PMUCONF_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRE
 file(GLOB rule_files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/rules/*.toml")
 # The newest series has a file there.
 file(GLOB kernel_files CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/vm/kernels/*.toml")
+# The modules that read TOML files.
+set(pmubase_modules "${CMAKE_SOURCE_DIR}/pmubase/__init__.py" "${CMAKE_SOURCE_DIR}/pmubase/errors.py"
+  "${CMAKE_SOURCE_DIR}/pmubase/toml_file.py")
 set(rules_dir "${CMAKE_CURRENT_BINARY_DIR}/generated")
 set(rules_source "${rules_dir}/rules.cpp")
 set(rules_headers "")
@@ -17,7 +20,8 @@ add_custom_command(
   COMMAND "${PMUCONF_PYTHON}" -B -m conformance.rules.generate
     --out "${rules_dir}" ${rule_files}
   COMMAND "${CMAKE_COMMAND}" -E touch "${rules_dir}/rules.stamp"
-  DEPENDS ${rule_files} ${kernel_files} "${CMAKE_CURRENT_SOURCE_DIR}/rules/generate.py"
+  DEPENDS ${rule_files} ${kernel_files} ${pmubase_modules}
+    "${CMAKE_CURRENT_SOURCE_DIR}/rules/generate.py"
   WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
   COMMENT "Generating the rules"
   VERBATIM)

@@ -14,7 +14,6 @@ from typing import Any, NoReturn
 
 from pmubase.errors import UserError
 from results import bundle, document, history, kcidb, page, reports, signature, site
-from results.errors import ResultsError
 
 
 class Parser(argparse.ArgumentParser):
@@ -42,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     try:
         return int(options.command(options))
-    except (ResultsError, UserError) as error:
+    except UserError as error:
         print(f"results: {error}", file=sys.stderr)
         return 2
 

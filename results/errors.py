@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pmubase.errors import UserError
 
-class ResultsError(Exception):
+
+class ResultsError(UserError):
     """A file of results cannot be used. The message is one line that names the file."""

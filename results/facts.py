@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.rules.generate import CatalogueError, Rule, read_catalogue
+from conformance.rules.generate import Rule, read_catalogue
+from pmubase.errors import UserError
 from results.errors import ResultsError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,7 +49,7 @@ def catalogue(folder: Path = RULES) -> dict[str, Rule]:
     """The rules of the catalogue by id, in its order."""
     try:
         return {rule.id: rule for rule in read_catalogue(sorted(folder.glob("*.toml")))}
-    except (CatalogueError, OSError) as error:
+    except (UserError, OSError) as error:
         raise ResultsError(str(error)) from error
 
 

@@ -9,11 +9,11 @@ import lzma
 import pathlib
 import re
 import shutil
-import tomllib
 from typing import Any
 
-from pmubase import store
+from pmubase import store, toml_file
 from pmubase.errors import UserError
+from pmubase.toml_file import SOME_TEXTS, TEXT, TEXTS
 
 from . import packages, stock, tree
 from . import arch as arches
@@ -21,6 +21,15 @@ from .arch import Arch
 
 DEBUG = "debug"
 DEBUG_SUFFIX = f"-{DEBUG}"
+RECIPE = toml_file.table(
+    {
+        "kernel": toml_file.table(
+            {"series": SOME_TEXTS, "beside": TEXT, "overlay": TEXTS, "make": TEXTS},
+            optional=["beside", "overlay", "make"],
+        ),
+        "machine": stock.MACHINE,
+    }
+)
 # An exclusive lock, since the tree also builds other images.
 BUILT = pathlib.Path("pmuconf/bzImage")
 KERNEL_PACKAGE = re.compile(r"linux-(binary|headers|image|kbuild|modules)-\d")
@@ -105,24 +114,22 @@ def debug_needs() -> Needs:
 def recipe(kind: str) -> Recipe:
     """The recipe of the kernels of `kind`."""
     folder = stock.KERNELS / kind
-    path = folder / "kernel.toml"
+    table = toml_file.load(folder / "kernel.toml", RECIPE)
+    how = table["kernel"]
+    beside = [how["beside"]] if "beside" in how else []
+    folders = [stock.KERNELS, *(stock.KERNELS / other for other in beside), folder]
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        beside = [str(table["kernel"]["beside"])] if "beside" in table["kernel"] else []
-        folders = [stock.KERNELS, *(stock.KERNELS / other for other in beside), folder]
-        return Recipe(
-            kind=kind,
-            series=tuple(str(series) for series in table["kernel"]["series"]),
-            options=f'CONFIG_LOCALVERSION="-{kind}"\n'
-            + "".join((part / "config").read_text(encoding="utf-8") for part in folders),
-            overlay=tuple(str(part) for part in table["kernel"].get("overlay", [])),
-            make=tuple(str(word) for word in table["kernel"].get("make", [])),
-            needs=Needs(**table["machine"], debug=DEBUG in (kind, *beside)),
-        )
+        configs = "".join((part / "config").read_text(encoding="utf-8") for part in folders)
     except OSError as error:
         raise UserError(f"{error.filename}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise UserError(f"{path}: {error}") from error
+    return Recipe(
+        kind=kind,
+        series=tuple(how["series"]),
+        options=f'CONFIG_LOCALVERSION="-{kind}"\n{configs}',
+        overlay=tuple(how.get("overlay", ())),
+        make=tuple(how.get("make", ())),
+        needs=Needs(**table["machine"], debug=DEBUG in (kind, *beside)),
+    )
 
 
 def kinds() -> list[str]:

@@ -131,7 +131,7 @@ def _words(name: str, subject: Subject, file: pathlib.Path) -> list[str]:
     if name == KUNIT:
         debug = ["--debug"] if subject.kernel.needs.debug else []
         return ["kunit.pmukunit", "--kernel", series, *debug, "--out", str(file.parent)]
-    words = ["ci.rule_tests", "--layer", name, "--out", str(file)]
+    words = ["vm.rule_tests", "--layer", name, "--out", str(file)]
     return words + (["--kernel", series] if name == VM else [])
 
 

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,8 +11,6 @@ from pmubase import store
 from pmubase.errors import UserError
 
 NAME = "index.html"
-PROGRAM = (sys.executable, "-m", "results")
-DEADLINE_S = 120
 COMMANDS = {
     "history": "keep the results of runs, and compare commits",
     "bundle": "pack a run for somebody else",
@@ -26,27 +22,19 @@ COMMANDS = {
 
 def write(runs: Sequence[Path], out: Path) -> None:
     """Writes a page of files results.json, or of folders that have one. Several runs are columns."""
-    words = ["page", *map(_absolute, runs), "--out", _absolute(out)]
-    try:
-        done = subprocess.run(
-            [*PROGRAM, *words],
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise UserError(f"{out}: the page did not end within {DEADLINE_S} s") from error
-    if done.returncode != 0:
-        last = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
-        raise UserError(last[0].removeprefix("results: "))
+    _add_checkout()
+    from results import document
+    from results import page as results_page
+
+    results_page.write(document.read_all(runs), out)
 
 
 def command(words: Sequence[str]) -> int:
     """Runs one of COMMANDS with its arguments, and returns its exit status."""
-    return subprocess.run([*PROGRAM, *words], env=_environment(), check=False).returncode
+    _add_checkout()
+    from results import __main__ as program
+
+    return program.main(words)
 
 
 def of_run(folder: Path) -> None:
@@ -64,9 +52,7 @@ def of_run(folder: Path) -> None:
         print(f"pmuvm: no page: {error}", file=sys.stderr)
 
 
-def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(store.ROOT)}
-
-
-def _absolute(path: Path) -> str:
-    return str(path.absolute())
+def _add_checkout() -> None:
+    """Lets an installed pmuvm import the package `results`, which only a checkout has."""
+    if str(store.ROOT) not in sys.path:
+        sys.path.append(str(store.ROOT))

@@ -4,23 +4,35 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Any
 
-from pmubase.errors import UserError
+from pmubase import toml_file
+from pmubase.toml_file import TEXT, TEXTS, Schema
 
 from . import PACKAGE
 
 KERNELS = PACKAGE / "kernels"
+FLAG: Schema = {"type": "boolean"}
+MACHINE = toml_file.table(
+    {"slowness": {"type": "number"}, "memory_mb": {"type": "integer"}, "parameters": TEXT},
+    optional=["slowness", "memory_mb", "parameters"],
+)
+SCHEMA = toml_file.table(
+    {
+        "kernel": toml_file.table(
+            {"name": TEXT, "suite": TEXT, "checked": FLAG, "sources": FLAG},
+            optional=["suite", "checked", "sources"],
+        ),
+        "machine": MACHINE,
+        "build": toml_file.table({"make": TEXTS, "cflags": TEXT}, optional=["make", "cflags"]),
+    },
+    optional=["machine", "build"],
+)
 
 
 def table(name: str) -> dict[str, Any]:
     """The content of the file of the kernel `name`."""
-    path = KERNELS / f"{name}.toml"
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: {error}") from error
+    return toml_file.load(KERNELS / f"{name}.toml", SCHEMA)
 
 
 def names() -> list[str]:

@@ -5,18 +5,18 @@ is a reason why none can."""
 from __future__ import annotations
 
 import sys
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from ci.lying import lie_file
-from ci.lying.lie_file import LieFileError
-from ci.mutation import exempt_rules, patch
-from conformance.rules.generate import CatalogueError, read_catalogue
-from pmubase import store
+from conformance.rules.generate import read_catalogue
+from faults import exempt_rules, lie_file, patch
+from pmubase import store, toml_file
+from pmubase.errors import UserError
+from pmubase.toml_file import TEXT
 
 MUTANTS = Path("driver/mutants")
 SEEDED = "faults_in_tests.toml"
+FAULTS = toml_file.tables("fault", toml_file.table({"rule": TEXT, "test": TEXT}))
 """Rules whose fault a test in a guest seeds, and the test."""
 MOST_EXEMPT = 0.05
 """Largest part of the active rules that may have a reason, or that only reviews verify."""
@@ -44,16 +44,14 @@ class Evidence:
 
 
 def seeded_faults(root: Path) -> dict[str, list[str]]:
-    """The test that seeds a fault, by rule. ValueError if there is no such test."""
+    """The test that seeds a fault, by rule. UserError if there is no such test."""
     path = root / MUTANTS / SEEDED
     found: dict[str, list[str]] = {}
-    for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("fault", []):
-        if set(entry) != {"rule", "test"}:
-            raise ValueError(f"{SEEDED}: an entry needs rule and test: {entry}")
-        file, _, name = str(entry["test"]).partition("::")
+    for entry in toml_file.load(path, FAULTS).get("fault", []):
+        file, _, name = entry["test"].partition("::")
         if not (root / file).is_file() or f"def {name}(" not in (root / file).read_text("utf-8"):
-            raise ValueError(f"{SEEDED}: {entry['rule']}: no test {entry['test']}")
-        found.setdefault(str(entry["rule"]), []).append(str(entry["test"]))
+            raise UserError(f"{SEEDED}: {entry['rule']}: no test {entry['test']}")
+        found.setdefault(entry["rule"], []).append(entry["test"])
     return found
 
 
@@ -70,7 +68,7 @@ def read(root: Path) -> Evidence:
     found = lie_file.read(root / lie_file.FOLDER)
     drafts = {rule.id for rule in catalogue if rule.status == "draft" and lie_file.may_name(rule)}
     for problem in lie_file.unknown_rules(found, {*wanted, *drafts}):
-        raise LieFileError(problem)
+        raise UserError(problem)
     for lie in found:
         for rule in lie.rules:
             lies.setdefault(rule, []).append(lie.id)
@@ -83,13 +81,7 @@ def findings(root: Path) -> list[str]:
     """Rules without evidence, outdated reasons, and too many reasons."""
     try:
         evidence = read(root)
-    except (
-        CatalogueError,
-        LieFileError,
-        exempt_rules.ExemptRulesError,
-        OSError,
-        ValueError,
-    ) as error:
+    except (UserError, OSError, ValueError) as error:
         return [str(error)]
     found = [
         f"{rule}: no mutant and no lie names it, and {exempt_rules.NAME} gives no reason"

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ci.mutation.report import shortened
-from ci.regression import page, patches, recipes, verdicts
-from ci.regression.patches import Regression, Unplanted
-from ci.regression.verdict import CAUGHT
-from ci.regression.verdicts import Stored, VerdictsError
-from conformance.rules.generate import CatalogueError, read_catalogue
+from ci.regression import page, recipes
+from conformance.rules.generate import read_catalogue
+from faults import patches, verdicts
+from faults.patches import Regression, Unplanted
+from faults.verdicts import CAUGHT, Stored
+from pmubase.errors import UserError
 from vm.arch import AMD64
 
 LONGEST = 200
@@ -28,7 +29,7 @@ def findings(root: Path, bugs: Sequence[str] | None = None) -> list[str]:
     try:
         catalogue = read_catalogue((root / "conformance" / "rules").glob("*.toml"))
         stored = verdicts.read(folder)
-    except (CatalogueError, VerdictsError, OSError) as error:
+    except (UserError, OSError) as error:
         return [str(error)]
     rules = {rule.id for rule in catalogue if rule.status != "retired"}
     targets = {path.stem for path in (root / "conformance" / "targets").glob("*.toml")}

@@ -7,12 +7,12 @@ A rule's text must be one sentence with one keyword that fits its level.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import defaultdict
 from pathlib import Path
 
-from conformance.rules.evidence import VERIFIES, PYTEST_FOLDERS, QUOTED
-from conformance.rules.generate import CatalogueError, Rule, read_catalogue
+from conformance.rules.evidence import PYTEST_FOLDERS, QUOTED, VERIFIES, untested_entries
+from conformance.rules.generate import Rule, read_catalogue
+from pmubase.errors import UserError
 
 CASE_USE = re.compile(r"\brule::([A-Z][A-Z0-9]*)_([0-9]{3})\b")
 PYTEST_USE = re.compile(r"@pytest\.mark\.rule\(([^)]*)\)", re.S)
@@ -56,21 +56,13 @@ def pytest_layer(file: Path) -> str:
 
 def untested(path: Path) -> tuple[dict[str, str], list[str]]:
     """The capability that the case of each untested rule lacks ("" if it has no case), and the errors of the file."""
-    if not path.exists():
-        return {}, []
     try:
-        tables = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
-        return {}, [f"{UNTESTED}: {error}"]
-    entries: dict[str, str] = {}
-    found = [f"{UNTESTED}: unknown key '{key}'" for key in tables if key != "untested"]
-    for entry in tables.get("untested", []):
-        rule_id, reason = str(entry.get("rule", "")), str(entry.get("reason", "")).strip()
-        if set(entry) - {"lacking"} != {"rule", "reason"} or not reason:
-            found.append(f"{UNTESTED}: '{rule_id}': an entry needs a rule and a reason")
-        elif rule_id in entries:
-            found.append(f"{UNTESTED}: {rule_id} occurs twice")
-        entries[rule_id] = str(entry.get("lacking", ""))
+        rows = untested_entries(path)
+    except UserError as error:
+        return {}, [str(error)]
+    entries = {row["rule"]: row.get("lacking", "") for row in rows}
+    names = [row["rule"] for row in rows]
+    found = [f"{UNTESTED}: {name} occurs twice" for name in entries if names.count(name) > 1]
     return entries, found
 
 
@@ -123,7 +115,7 @@ def findings(root: Path, files: list[Path]) -> list[str]:
     """All disagreements between the catalogue, its tests and untested.toml, and all wrong texts."""
     try:
         catalogue = {rule.id: rule for rule in read_catalogue((root / RULES).glob("*.toml"))}
-    except CatalogueError as error:
+    except UserError as error:
         return [str(error)]
     named = evidence(root, files)
     entries, found = untested(root / UNTESTED)

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from conformance.rules.generate import CatalogueError, Rule, read_catalogue
+from conformance.rules.generate import Rule, read_catalogue
+from pmubase.errors import UserError
 
 MANUALS = Path("/usr/share/man")
 LINUX = re.compile(r"linux:([^#]+)#(.+)|linux:(Documentation/[^#]+)")
@@ -104,7 +105,7 @@ def findings(root: Path, trees: Mapping[str, Path]) -> list[str]:
     """All sources of the catalogue that do not exist. `trees`: a kernel's sources for each series."""
     try:
         catalogue = read_catalogue((root / "conformance" / "rules").glob("*.toml"))
-    except CatalogueError as error:
+    except UserError as error:
         return [str(error)]
     return [
         line for rule in catalogue if rule.status == "active" for line in rule_errors(rule, trees)

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from ci.checks.architectures import only_its_files_name_an_architecture
@@ -41,11 +42,29 @@ MAY_USE = {
 """The rooms whose headers the C++ of a room may include, in addition to its own. They form no cycle."""
 FOR_TESTS = ("conformance/selftest",)
 """Folders called `tests` may also include the headers of these rooms."""
+MAY_IMPORT = {
+    "pmubase": (),
+    "conformance/rules": ("pmubase",),
+    "faults": ("pmubase", "conformance/rules"),
+    "results": ("pmubase", "conformance/rules"),
+    "vm": ("pmubase", "conformance/rules", "results"),
+    "kunit": ("pmubase", "vm"),
+    "fuzz": ("pmubase", "vm"),
+    "ci": ("pmubase", "conformance/rules", "faults", "results", "vm", "kunit", "fuzz"),
+}
+"""The packages that the Python of a package may import, or run with -m, in addition to its own. They form no cycle."""
+ALSO_IMPORTS = {
+    # `make run LAYERS=all` runs KUnit as a program, and reads its results from a file.
+    ("vm/layers.py", "kunit"),
+}
+"""Exceptions: a file, and the package that it may use, too."""
+TEST_FOLDERS = {"tests", "testing", "selftest"}
+"""The Python of these folders may import all packages."""
 SOURCES = {".c", ".h", ".cpp", ".py", ".js", ".sh", ".cmake", ".inc"}
 SLEEP = re.compile(r"\b(sleep|usleep|nanosleep|msleep|mdelay|sleep_for|sleep_until)\s*\(")
 SLEEP_FOLDERS = (
     *("conformance", "oracle", "tools", "driver", "kunit", "pmubase", "vm", "ci"),
-    *("fuzz", "results"),
+    *("faults", "fuzz", "results"),
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"][^>"]+[>"])', re.M)
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
@@ -107,6 +126,50 @@ def rooms_use_lower_rooms(root: Path, files: list[Path]) -> list[str]:
                 for place in places
                 if room_of(place) not in may
             ]
+    return found
+
+
+def package_of(path: str) -> str:
+    """The package of MAY_IMPORT that a file or module, as a path, is in; "" if it is in none."""
+    return next((name for name in MAY_IMPORT if f"{path}/".startswith(f"{name}/")), "")
+
+
+def modules_in(text: str, known: set[str]) -> Iterator[str]:
+    """The modules that a source imports, or names as programs: a word after "-m", or the name of a known module."""
+    before: object = None
+    # Words that follow each other in a list do so in this order.
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from (f"{node.module}.{one.name}" for one in node.names)
+        elif isinstance(node, ast.Constant):
+            word = node.value
+            if isinstance(word, str) and (before == "-m" or ("." in word and word in known)):
+                yield word
+            before = word
+
+
+def packages_import_lower_packages(root: Path, files: list[Path]) -> list[str]:
+    """Python imports, and runs, only modules of its own package and of those that MAY_IMPORT lists for it."""
+    names = [file.relative_to(root) for file in files if file.suffix == ".py"]
+    known = {".".join(name.with_suffix("").parts).removesuffix(".__init__") for name in names}
+    found = []
+    for name in names:
+        package = package_of(str(name))
+        if not package or TEST_FOLDERS & set(name.parts):
+            continue
+        used = {
+            *map(
+                package_of,
+                (m.replace(".", "/") for m in modules_in((root / name).read_text(), known)),
+            )
+        }
+        found += [
+            f"{name}: uses {other}: {package} must not use it"
+            for other in sorted(used - {"", package, *MAY_IMPORT[package]})
+            if (str(name), other) not in ALSO_IMPORTS
+        ]
     return found
 
 
@@ -191,6 +254,7 @@ def files_are_short(root: Path, files: list[Path]) -> list[str]:
 CHECKS: tuple[Check, ...] = (
     pure_code_is_pure,
     rooms_use_lower_rooms,
+    packages_import_lower_packages,
     build_lists_agree,
     files_have_a_licence,
     nothing_sleeps,

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from ci.lying.lie_file import Lie
 from ci.lying.trial import CAUGHT, MISSED, SKIPPED, Pair
+from faults.lie_file import Lie
 from pmubase import store
 
 Row = dict[str, Any]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from ci.lying.lie_file import Lie
+from faults.lie_file import Lie
 from vm.channel import Message
 from vm.suite import Case
 

@@ -7,11 +7,12 @@ import queue
 import threading
 from pathlib import Path
 
-from ci.mutation import patch, trial, workshop
+from ci.mutation import trial, workshop
 from ci.mutation.killers import Killers
-from ci.mutation.patch import Mutant
 from ci.mutation.target_bench import TargetBench, Unclean, convert_to_unclean
 from ci.mutation.trial import Goal, Trial
+from faults import patch
+from faults.patch import Mutant
 from pmubase import store
 from pmubase.errors import UserError
 from vm import kernel, module, session, suite

@@ -13,8 +13,8 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ci.mutation import patch
-from ci.mutation.patch import Mutant
+from faults import patch
+from faults.patch import Mutant
 from pmubase import store
 from pmubase.errors import UserError
 

@@ -13,13 +13,14 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from ci.mutation import bench, on_host, passes, patch, trial
+from ci.mutation import bench, on_host, passes, trial
 from ci.mutation.bench import DRIVER, PARALLEL, Bench
 from ci.mutation.killers import Killers
 from ci.mutation.kunit import Kunit
-from ci.mutation.patch import Mutant
 from ci.mutation.progress import Planned, Progress
 from ci.mutation.trial import Goal, Trial
+from faults import patch
+from faults.patch import Mutant
 from pmubase import store
 from vm import kernel, suite
 

@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ci.mutation import patch
-from ci.mutation.patch import Mutant
 from ci.mutation.trial import Trial
+from faults import patch
+from faults.patch import Mutant
 from pmubase import store
 from vm.suite import Case
 

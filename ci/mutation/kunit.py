@@ -16,11 +16,12 @@ from pathlib import Path
 
 from ci import kunit_command
 from ci.judge import MACHINE, built_inputs
-from ci.mutation import patch, trial, workshop
-from ci.mutation.patch import Mutant
+from ci.mutation import trial, workshop
 from ci.mutation.killers import Killers
 from ci.mutation.trial import Goal, Ran, Trial
 from ci.units.inputs import Inputs, driver_inputs
+from faults import patch
+from faults.patch import Mutant
 from pmubase import store
 from pmubase.errors import UserError
 from vm.kernel import DEBUG_SUFFIX

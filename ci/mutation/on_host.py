@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ci.mutation import patch, trial
+from ci.mutation import trial
 from ci.mutation.host import UNIT_TESTS, HostTree
-from ci.mutation.patch import Mutant
 from ci.mutation.trial import Ran, Trial
+from faults import patch
+from faults.patch import Mutant
 from fuzz import corpora
 from pmubase import store
 from pmubase.errors import UserError

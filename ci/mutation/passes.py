@@ -11,17 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ci.judge import common_inputs
-from ci.mutation import host, kunit, patch, trial
-from ci.mutation.patch import Mutant
+from ci.mutation import host, kunit, trial
 from ci.mutation.trial import Goal, Trial
 from ci.units import records
 from ci.units.inputs import Inputs
 from ci.units.records import Case, Record
+from faults import patch
+from faults.patch import Mutant
 from pmubase import store
 from vm import suite
 from vm.suite import Case as SuiteCase
 
-OURS = ("glob:ci/mutation/*.py", "file:ci/mutants.py")
+OURS = ("glob:ci/mutation/*.py", "glob:faults/*.py", "file:ci/mutants.py")
 INPUTS = Inputs()
 HOST_INPUTS = (
     *(f"glob:{folder}/*" for folder in (*host.PURE, "driver/unit", "kunit/vectors")),

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ci.mutation import rule_evidence
-from ci.mutation.patch import KUNIT, ON_HOST, SUITE, touched
 from ci.mutation.trial import Ran, Trial
+from faults.patch import KUNIT, ON_HOST, SUITE, touched
 
 KILLED = "KILLED"
 SEVERITY = ("BROKEN", "CRASH", "TIMEOUT", "SURVIVED")

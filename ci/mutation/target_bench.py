@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from ci.mutation import trial
-from ci.mutation.patch import Mutant
 from ci.mutation.trial import Clean, Goal, Trial
+from faults.patch import Mutant
 from pmubase.errors import UserError
 from vm import session, suite
 from vm.channel import Message

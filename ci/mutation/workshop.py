@@ -7,8 +7,8 @@ import os
 import shutil
 from pathlib import Path
 
-from ci.mutation import patch
-from ci.mutation.patch import Mutant
+from faults import patch
+from faults.patch import Mutant
 from vm import module
 from vm.kernel import Kernel
 

@@ -11,9 +11,10 @@ from ci.mutation.killers import Killers
 from ci.mutation.trial import Goal, Trial
 from ci.regression import passes, recipes, report, verdict
 from ci.regression.on_kernel import GUESTS, OnKernel, Request
-from ci.regression.patches import Regression
-from ci.regression.verdict import CAUGHT, NOT_RUN, Verdict
+from ci.regression.verdict import NOT_RUN, Verdict
 from ci.units import records
+from faults.patches import Regression
+from faults.verdicts import CAUGHT
 from vm import arch as arches
 from vm.arch import Arch
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ci.mutation.killers import Killers
-from ci.mutation.patch import SUITE, PatchError
 from ci.mutation.trial import Goal, Trial
 from ci.regression import recipes, verdict, workshop
 from ci.regression.bench import Bench
-from ci.regression.patches import Regression
 from ci.regression.verdict import BROKEN, Verdict
 from ci.regression.workshop import Built, Workshop
+from faults.patch import SUITE, PatchError
+from faults.patches import Regression
 from pmubase.errors import UserError
 from vm import suite
 from vm.arch import Arch

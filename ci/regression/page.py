@@ -7,10 +7,9 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from ci.regression import patches, verdicts
-from ci.regression.patches import Regression, Unplanted
-from ci.regression.verdict import CAUGHT, MISSED
-from ci.regression.verdicts import Stored
+from faults import patches, verdicts
+from faults.patches import Regression, Unplanted
+from faults.verdicts import CAUGHT, MISSED, Stored
 
 PAGE = Path("docs/regressions.md")
 MARK = "<!-- The rest of this page is generated: python3 -m ci.regression_page -->"

@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from ci.judge import common_inputs
 from ci.mutation.trial import Goal
 from ci.regression import recipes
-from ci.regression.patches import Regression
-from ci.regression.verdict import CAUGHT, MISSED, Verdict
+from ci.regression.verdict import Verdict
 from ci.units import records
 from ci.units.inputs import Inputs
 from ci.units.records import Case, Record
+from faults.patches import Regression
+from faults.verdicts import CAUGHT, MISSED
 from pmubase import store
 from vm import arch, suite
 from vm.arch import Arch
@@ -26,7 +27,8 @@ INPUTS = Inputs()
 OF_ARM64 = ("package:gcc-12-aarch64-linux-gnu", "package:qemu-system-arm")
 OURS = (
     *(f"file:ci/regression/{name}.py" for name in ("bench", "on_kernel", "verdict", "workshop")),
-    *(f"file:ci/mutation/{name}.py" for name in ("patch", "target_bench", "trial")),
+    *(f"file:ci/mutation/{name}.py" for name in ("target_bench", "trial")),
+    "file:faults/patch.py",
 )
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ci.mutation.report import TESTS_SHOWN, shortened
-from ci.regression.verdict import BROKEN, CAUGHT, MISSED, NOT_RUN, Verdict
+from ci.regression.verdict import BROKEN, NOT_RUN, Verdict
+from faults.verdicts import CAUGHT, MISSED
 from pmubase import store
 
 RESULTS = (CAUGHT, MISSED, BROKEN, NOT_RUN)

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ci.mutation.trial import Trial
-from ci.regression.patches import Regression
+from faults.patches import Regression
+from faults.verdicts import CAUGHT, MISSED, Stored
 
-CAUGHT, MISSED, BROKEN, NOT_RUN = "caught", "missed", "broken", "not run"
+BROKEN, NOT_RUN = "broken", "not run"
 
 
 @dataclass(frozen=True)
@@ -106,3 +107,23 @@ def decide(
     result = MISSED if all(done.ran for done in trials) else BROKEN
     detail = detail or "no case caught it"
     return Verdict(regression, series, result, tried=tried, own=own, detail=detail)
+
+
+def merged(
+    old: Mapping[tuple[str, str], Stored],
+    verdicts: Iterable[Verdict],
+    known: Sequence[Regression],
+) -> list[Stored]:
+    """The old results with the new ones, without those of regressions that no longer exist."""
+    found = dict(old)
+    for done in verdicts:
+        name = done.regression.id
+        if done.result == CAUGHT:
+            new = Stored(name, done.series, CAUGHT, done.rule, done.case, done.target)
+        elif done.result == MISSED:
+            new = Stored(name, done.series, MISSED)
+        else:
+            continue
+        found[(name, done.series)] = new
+    alive = {(one.id, series) for one in known for series in one.kernels}
+    return [found[key] for key in sorted(found.keys() & alive)]

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ci.mutation import patch
-from ci.mutation.patch import PatchError
 from ci.regression import recipes
-from ci.regression.patches import Regression
+from faults import patch
+from faults.patch import PatchError
+from faults.patches import Regression
 from pmubase import store
 from vm import kernel, module, tree
 from vm.arch import Arch

@@ -32,7 +32,10 @@ class Tree:
         active = rule("TOY-001", "active") + rule("TOY-002", "active")
         for name, text in (
             (RULES, active + rule("TOY-003", "draft")),
-            (PROFILE, '[profile]\nname = "toy"\nrules = ["TOY-001"]\n'),
+            (
+                PROFILE,
+                '[profile]\nname = "toy"\nversion = "1.0"\ntext = "Toys."\nrules = ["TOY-001"]\n',
+            ),
         ):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
@@ -124,7 +127,7 @@ def test_a_missing_or_otherwise_edited_file_is_a_finding(tree: Tree) -> None:
     [
         (PROFILE, "TOY-001", "TOY-003", "toy-1.0.toml: TOY-003 is a draft or no rule of the"),
         (PROFILE, "TOY-001", "TOY-009", "toy-1.0.toml: TOY-009 is a draft or no rule of the"),
-        (PROFILE, "rules = ", "ids = ", "'rules'"),
+        (PROFILE, "rules = ", "ids = ", "unknown key 'ids'"),
         (PROFILE, "[profile]", "[profile", "Expected"),
         (RULES, "[[rule]]", "[[rules]]", f"{RULES}: unknown key 'rules'"),
     ],

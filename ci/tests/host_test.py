@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ci.mutation import host, on_host, patch
+from ci.mutation import host, on_host
 from ci.mutation.host import HostTree
-from ci.mutation.patch import Mutant, PatchError
+from faults import patch
+from faults.patch import Mutant, PatchError
 from fuzz import corpora
 from pmubase import store
 

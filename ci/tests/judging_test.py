@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from ci.mutation import kunit, on_host, passes, patch, workshop
+from ci.mutation import kunit, on_host, passes, workshop
 from ci.mutation.judging import Judge, Request, is_decided, plan
 from ci.mutation.killers import Killers
 from ci.mutation.kunit import Kunit, KunitResults
-from ci.mutation.patch import OBSERVERS, Mutant
 from ci.mutation.progress import Progress
 from ci.mutation.trial import Goal, Trial
+from faults import patch
+from faults.patch import OBSERVERS, Mutant
 from pmubase import store
 
 PLAIN = Mutant("M1-1", Path("M1-1-x.patch"), "C01", ("CNT-001",), "", (), ("FAIL",), "t", ())

@@ -13,11 +13,12 @@ import pytest
 
 from ci import lies
 from ci.checks import falsified
-from ci.lying import lie_file, report, trial
-from ci.lying.lie_file import Lie
+from ci.lying import report, trial
 from ci.lying.trial import Pair
-from ci.mutation import exempt_rules
 from conformance.rules.generate import Rule, read_catalogue
+from faults import exempt_rules, lie_file
+from faults.lie_file import Lie
+from pmubase.errors import UserError
 from vm import stock, suite
 from vm.suite import Case
 
@@ -79,11 +80,15 @@ def test_lie_without_a_rule_for_the_default_kernel_runs_on_the_newest(tmp_path: 
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ('id = "count-is-high"', 'id = "Count"', "key 'id' must be lower-case words with hyphens"),
-        ('text = "Each count is one too many."', "", "key 'text' must be a sentence"),
-        ("cases = ", "kases = ", "lie 'count-is-high': unknown key 'kases'"),
-        ('"CNT-002"]', '"CNT-001"]', "key 'rules' has an entry twice"),
-        ("cases = [", 'kill = ["PASS"]\ncases = [', "key 'kill' has results out of FAIL"),
+        (
+            'id = "count-is-high"',
+            'id = "Count"',
+            "lie.id: 'Count' is not lower-case words with hyphens",
+        ),
+        ('text = "Each count is one too many."', "", "CNT.toml:1: lie: no key 'text'"),
+        ("cases = ", "kases = ", "CNT.toml:1: lie: unknown key 'kases'"),
+        ('"CNT-002"]', '"CNT-001"]', "lie.rules: has an entry twice"),
+        ("cases = [", 'kill = ["PASS"]\ncases = [', "lie.kill[1]: 'PASS' is not one of FAIL, "),
         ("[[lie]]", "[[lies]]", "unknown key 'lies'"),
         ("effect = {", "effect = [", "CNT.toml: "),
     ],
@@ -92,7 +97,7 @@ def test_malformed_lie_is_a_one_line_error(
     tmp_path: Path, before: str, after: str, said: str
 ) -> None:
     assert before in ENTRY
-    with pytest.raises(lie_file.LieFileError) as error:
+    with pytest.raises(UserError) as error:
         one(tmp_path, ENTRY.replace(before, after))
     assert said in str(error.value) and "\n" not in str(error.value)
 
@@ -100,9 +105,7 @@ def test_malformed_lie_is_a_one_line_error(
 def test_same_id_in_two_files_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "A.toml").write_text(ENTRY)
     (tmp_path / "B.toml").write_text(ENTRY)
-    with pytest.raises(
-        lie_file.LieFileError, match="B.toml: lie 'count-is-high' is also in A.toml"
-    ):
+    with pytest.raises(UserError, match="B.toml: lie 'count-is-high' is also in A.toml"):
         lie_file.read(tmp_path)
 
 

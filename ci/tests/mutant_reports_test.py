@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ci.mutation import report, trial
-from ci.mutation.patch import Mutant
 from ci.mutation.trial import Ran, Trial
+from faults.patch import Mutant
 
 
 def mutant(**values: object) -> Mutant:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from ci import mutants
-from ci.mutation import kunit, patch, report, rule_evidence, trial, workshop
+from ci.mutation import kunit, report, rule_evidence, trial, workshop
 from ci.mutation.killers import Killers
 from ci.mutation.kunit import KunitResults
-from ci.mutation.patch import Mutant, PatchError
 from ci.mutation.trial import Clean, Goal, Ran, Trial
+from faults import patch
+from faults.patch import Mutant, PatchError
 from pmubase.errors import UserError
 from vm.channel import Message
 from vm.suite import Case

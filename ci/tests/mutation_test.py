@@ -10,9 +10,11 @@ import pytest
 
 from ci import mutants
 from ci.checks import mutants as step
-from ci.mutation import exempt_rules, matrix, parts, patch, report
-from ci.mutation.patch import Mutant
+from ci.mutation import matrix, parts, report
 from ci.mutation.trial import Trial
+from faults import exempt_rules, patch
+from faults.patch import Mutant
+from pmubase.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PLAIN = Mutant("M1-1", Path("M1-1-x.patch"), "C01", ("CNT-001",), "", (), ("FAIL",), "t", ())
@@ -117,18 +119,25 @@ def test_reasons_are_for_single_rules(tmp_path: Path) -> None:
     [
         ("x", "exempt_rules.toml: "),
         ("[other]\n", "unknown key 'other'"),
-        ('[[exempt]]\nrules = ["CNT-001"]\n', "an entry needs rules and a reason"),
-        ('[[exempt]]\nreason = "r"\n', "an entry needs rules and a reason"),
-        ('[[exempt]]\nareas = ["ABI"]\nreason = "r"\n', "an entry needs rules and a reason"),
+        ('[[exempt]]\nrules = ["CNT-001"]\n', "exempt_rules.toml:1: exempt: no key 'reason'"),
+        ('[[exempt]]\nreason = "r"\n', "exempt_rules.toml:1: exempt: no key 'rules'"),
+        (
+            '[[exempt]]\nareas = ["ABI"]\nreason = "r"\n',
+            "exempt: unknown key 'areas'; known: rules, reason",
+        ),
         (
             '[[exempt]]\nrules = ["CNT-009"]\nreason = "r"\n',
             "no active rule that tests verify 'CNT-009'",
         ),
-        ('[[exempt]]\nrules = ["CNT-001", "CNT-001"]\nreason = "r"\n', "CNT-001 occurs twice"),
+        (
+            '[[exempt]]\nrules = ["CNT-001", "CNT-001"]\nreason = "r"\n',
+            "exempt.rules: has an entry twice",
+        ),
+        ('[[exempt]]\nrules = ["CNT-001"]\nreason = "r"\n' * 2, "CNT-001 occurs twice"),
     ],
 )
 def test_malformed_reason_is_a_one_line_error(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(exempt_rules.ExemptRulesError) as error:
+    with pytest.raises(UserError) as error:
         exempt_rules.read(written(tmp_path, text), RULES)
     assert said in str(error.value) and "\n" not in str(error.value)
 

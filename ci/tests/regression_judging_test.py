@@ -15,14 +15,16 @@ import pytest
 from ci import regressions
 from ci.mutation import trial
 from ci.mutation.killers import Killers
-from ci.mutation.patch import Mutant, PatchError
 from ci.mutation.trial import Goal, Trial
-from ci.regression import bench, on_kernel, passes, patches, recipes, report, verdict, verdicts
+from ci.regression import bench, on_kernel, passes, recipes, report, verdict
 from ci.regression.judging import Judge
 from ci.regression.on_kernel import Request
-from ci.regression.patches import Regression
-from ci.regression.verdict import BROKEN, CAUGHT, MISSED, NOT_RUN, Verdict
+from ci.regression.verdict import BROKEN, NOT_RUN, Verdict
 from ci.regression.workshop import Built
+from faults import patches, verdicts
+from faults.patch import Mutant, PatchError
+from faults.patches import Regression
+from faults.verdicts import CAUGHT, MISSED
 from pmubase.errors import UserError
 from vm import arch, session
 from vm.kernel import Kernel

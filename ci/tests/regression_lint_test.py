@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from ci.checks import regressions
-from ci.regression import page, patches, verdicts
-from ci.regression.verdict import BROKEN, CAUGHT, MISSED, Verdict
-from ci.regression.verdicts import Stored, VerdictsError
+from ci.regression import page
+from ci.regression.verdict import BROKEN, Verdict, merged
+from faults import patches, verdicts
+from faults.verdicts import CAUGHT, MISSED, Stored
+from pmubase.errors import UserError
 
 HEADER = """Id: B001
 Fix: 7f612a7f0bc1 perf/x86: Fix full width counter, counter overflow
@@ -67,7 +69,7 @@ def update_page(root: Path) -> None:
     path = root / page.PAGE
     try:
         path.write_text(page.replaced(path.read_text(), page.generated(root)), encoding="utf-8")
-    except VerdictsError:
+    except UserError:
         pass  # Lint reports the error.
 
 
@@ -91,8 +93,12 @@ PATCH = FILES["driver/regressions/core/B001-x.patch"]
         ("core_without", "", "*_without_patch.toml: B002"),
         ("core_without", ABSENT.replace("B002", "B001") + ABSENT, "B001: has a patch, but is"),
         ("core_without", ABSENT * 2, "B002: is listed twice"),
-        ("core_without", ABSENT.replace("not reach", "un"), "the status must be one of not"),
-        ("core_without", ABSENT.replace("No model has it.", ""), "needs an id, a status and"),
+        (
+            "core_without",
+            ABSENT.replace("not reach", "un"),
+            "core_without_patch.toml:1: bug.status: ",
+        ),
+        ("core_without", ABSENT.replace("No model has it.", ""), "bug.reason: '' is not a text"),
         ("core_without", ABSENT.replace("No model", "x" * 200), "the reason has 208 characters"),
         ("core_without", ABSENT + "[other]\n", "core_without_patch.toml: unknown key 'other'"),
         ("core_without", "x", "core_without_patch.toml: "),
@@ -154,11 +160,11 @@ def test_new_results_replace_old_ones_of_the_same_kernel(tmp_path: Path) -> None
         Verdict(known[0], "6.1", CAUGHT, "intel", "A.Two", "CNT-001"),
     ]
     old = verdicts.read(folder) | {("B009", "6.12"): Stored("B009", "6.12", MISSED)}
-    verdicts.write(folder, verdicts.merged(old, new, known))
+    verdicts.write(folder, merged(old, new, known))
     assert verdicts.read(folder) == {
         ("B001", "6.1"): Stored("B001", "6.1", CAUGHT, "CNT-001", "A.Two", "intel"),
         ("B001", "6.12"): Stored("B001", "6.12", MISSED),
     }
     broken = [Verdict(known[0], "6.1", BROKEN)]
     stored = verdicts.read(folder)
-    assert verdicts.merged(stored, broken, known) == [*stored.values()]
+    assert merged(stored, broken, known) == [*stored.values()]

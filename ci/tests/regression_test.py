@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from ci.mutation.patch import PatchError
-from ci.regression import patches, recipes, workshop
-from ci.regression.patches import Regression
+from ci.regression import recipes, workshop
 from ci.regression.workshop import Workshop
+from faults import patches
+from faults.patch import PatchError
+from faults.patches import Regression
 from pmubase.errors import UserError
 from vm import arch, kernel, tree
 

@@ -81,10 +81,10 @@ def test_correct_catalogue_has_no_finding(tmp_path: Path) -> None:
         ("conformance/untested.toml", '"wings"', '"fins"', "CNT-005: lacks 'fins', but applies"),
         ("conformance/cases/x/x_test.cpp", ", rule::CNT_005", "", "CNT-005: no test verifies it"),
         ("conformance/rules/CNT.toml", '"review"', '"case"', "CNT-004: is in conformance/untested"),
-        ("conformance/untested.toml", "No guest can.", " ", "an entry needs a rule and a reason"),
-        ("conformance/untested.toml", "reason", "why", "an entry needs a rule and a reason"),
+        ("conformance/untested.toml", "No guest can.", " ", "untested.reason: ' ' is not a text"),
+        ("conformance/untested.toml", "reason", "why", "untested: unknown key 'why'"),
         ("conformance/untested.toml", "[[untested]]", "[[tested]]", "unknown key 'tested'"),
-        ("conformance/rules/CNT.toml", "CNT-001", "CTL-001", "key 'id' must be CNT-NNN"),
+        ("conformance/rules/CNT.toml", "CNT-001", "CTL-001", "rule.id: 'CTL-001' is not CNT-"),
         ("conformance/rules/CNT.toml", "CNT-001", "CNT-002", "CNT-002 occurs twice"),
     ],
 )

@@ -23,6 +23,9 @@ def fixture_tree(tmp_path: Path) -> Path:
         "conformance/target/t.h": '// SPDX-License-Identifier: X\n#include "perf/e.h"\n',
         "conformance/main.cpp": '// SPDX-License-Identifier: X\n#include "tools/watch/w.h"\n',
         "tools/watch/w.h": '// SPDX-License-Identifier: X\n#include "target/t.h"\n',
+        "kunit/run.py": "# SPDX-License-Identifier: X\nfrom vm import kernel\n",
+        "vm/layers.py": '# SPDX-License-Identifier: X\nA = ["-m", "kunit.run"]\n',
+        "vm/tests/x_test.py": "# SPDX-License-Identifier: X\nfrom ci import lint\n",
         "driver/Kbuild": "# SPDX-License-Identifier: X\nrefpmu-y := core/a.o model/m.o\n",
         "driver/CMakeLists.txt": "# SPDX-License-Identifier: X\nset(S core/a.c model/m.c)\n",
     }
@@ -59,6 +62,12 @@ def add(tree: Path, name: str, text: str) -> None:
         ("rooms_use_lower_rooms", "conformance/target/t.cpp", '#include "tools/watch/w.h"\n'),
         ("rooms_use_lower_rooms", "conformance/cases/a/a_test.cpp", '#include "tools/watch/w.h"\n'),
         ("rooms_use_lower_rooms", "oracle/tests/a_test.cpp", '#include "tools/watch/w.h"\n'),
+        ("packages_import_lower_packages", "vm/x.py", "from ci import lint\n"),
+        ("packages_import_lower_packages", "vm/x.py", "def f():\n    import ci.lint\n"),
+        ("packages_import_lower_packages", "vm/x.py", 'A = ("python3", "-m", "ci")\n'),
+        ("packages_import_lower_packages", "vm/x.py", 'A = ["kunit.run"]\n'),
+        ("packages_import_lower_packages", "conformance/rules/x.py", "from faults import patch\n"),
+        ("packages_import_lower_packages", "pmubase/x.py", "from vm.kernel import find\n"),
         ("build_lists_agree", "driver/core/b.c", "// SPDX-License-Identifier: X\n"),
         ("build_lists_agree", "driver/Kbuild", "refpmu-y += core/gone.o\n"),
         ("files_have_a_licence", "vm/x.py", "print()\n"),
@@ -95,8 +104,9 @@ def test_include_in_a_raw_string_is_no_include(tree: Path) -> None:
     assert not findings(tree)
 
 
-def test_order_of_the_rooms_has_no_cycle() -> None:
+def test_order_of_the_rooms_and_packages_has_no_cycle() -> None:
     assert list(graphlib.TopologicalSorter(structure.MAY_USE).static_order())
+    assert list(graphlib.TopologicalSorter(structure.MAY_IMPORT).static_order())
 
 
 def test_case_that_depends_on_a_clock_needs_timing(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ CPP_READS = (
     *("glob:conformance/rules/*", "glob:conformance/*.toml", "file:CMakePresets.json"),
     *("glob:*.clang-tidy", "file:ci/checks/tidy.py", "package:clang-tidy-22"),
     *("file:ci/__init__.py", "file:ci/checks/__init__.py"),
-    *("glob:ci/units/*.py", "glob:ci/mutation/*.py", *PACKAGES),
+    *("glob:ci/units/*.py", "glob:ci/mutation/*.py", "glob:faults/*.py", *PACKAGES),
     *("package:libstdc++-12-dev", "package:libgtest-dev", "package:libgmock-dev"),
     *("package:nlohmann-json3-dev", "package:libtomlplusplus-dev", "package:libcli11-dev"),
     *("package:libbpf-dev", "package:libc6-dev", "package:linux-libc-dev"),
@@ -346,7 +346,7 @@ def mutants_unit(name: str, words: Sequence[str], default_s: float, needs: Seque
         needs=tuple(needs),
         reads=(
             *("glob:driver/*", "glob:ci/mutation/*.py", "file:ci/mutants.py"),
-            *("glob:pmubase/*", "glob:vm/*"),
+            *("glob:faults/*", "glob:pmubase/*", "glob:vm/*"),
             *("file:ci/__init__.py", "file:ci/judge.py", "file:ci/kunit_command.py"),
             *("file:ci/units/__init__.py", "file:ci/units/inputs.py", "file:ci/units/records.py"),
             *("file:conformance/__init__.py", "file:conformance/rules/__init__.py"),
@@ -382,7 +382,7 @@ def lies_unit(kernel: str) -> Unit:
         needs=("build/guest", f"build/module-{kernel}"),
         reads=(
             *("glob:ci/lying/*.py", "file:ci/lies.py", "file:ci/__init__.py"),
-            *("glob:pmubase/*", "glob:vm/*"),
+            *("glob:faults/*", "glob:pmubase/*", "glob:vm/*"),
             *("glob:conformance/lies/*", "glob:conformance/rules/*", "glob:driver/*"),
             *("file:conformance/__init__.py", "glob:ci/units/*.py"),
             *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "package:gcc-12"),

@@ -11,7 +11,8 @@ from ci.units.catalogue import KERNELS
 from ci.units.records import Case
 from ci.units.unit import ROOT, Outcome, Unit
 from conformance.rules.evidence import OtherTest, read_tests, read_untested
-from conformance.rules.generate import CatalogueError, read_catalogue
+from conformance.rules.generate import read_catalogue
+from pmubase.errors import UserError
 
 LATER = "applies only to older kernels: make nightly"
 UNIT = Unit("rules/all", (), 0, "make check")
@@ -29,7 +30,7 @@ def outcome(outcomes: Sequence[Outcome], night: bool = False) -> Outcome:
             reasons |= {r.id: LATER for r in active if not applies(r.kernels, KERNELS[0])}
         found = verified(outcomes, read_tests(ROOT))
         rows = verified_rules.judge(rules, found, reasons)
-    except (OSError, ValueError, KeyError, CatalogueError) as error:
+    except (OSError, ValueError, KeyError, UserError) as error:
         return Outcome(UNIT, (Case("catalogue", "FAIL", (), str(error)),))
     return Outcome(UNIT, tuple(Case(row["id"], row["result"], (), row["message"]) for row in rows))
 

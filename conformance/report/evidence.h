@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The facts about rules that are not in the program: evidence.json, which the build writes next to
-// it. conformance/rules/evidence_file.py describes the content.
+// it. faults/evidence_file.py describes the content.
 #ifndef PMUCONF_REPORT_EVIDENCE_H_
 #define PMUCONF_REPORT_EVIDENCE_H_
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from conformance.rules.evidence import read_untested
 from conformance.rules.generate import HEADER, quote, write_if_changed
+from pmubase.errors import UserError
 
 FOLDERS = ("targets", "profiles", "waivers")
 DELIMITER = "pmuconf_file"
@@ -48,14 +49,18 @@ def source_of(root: Path) -> str:
 
 
 def main() -> int:
-    """Writes builtin.cpp."""
+    """Writes builtin.cpp. Returns 1 after an error message of one line."""
     parser = argparse.ArgumentParser(
         prog="python3 -m conformance.rules.builtin", description=__doc__
     )
     parser.add_argument("--root", type=Path, required=True, help="the checkout")
     parser.add_argument("--out", type=Path, required=True, help="builtin.cpp")
     options = parser.parse_args()
-    write_if_changed(options.out, source_of(options.root))
+    try:
+        write_if_changed(options.out, source_of(options.root))
+    except UserError as error:
+        print(f"builtin: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
+
+from pmubase import toml_file
+from pmubase.toml_file import TEXT
 
 ID = r"[A-Z][A-Z0-9]*-[0-9]{3}"
 QUOTED = re.compile(rf'"({ID})"')
@@ -21,6 +23,7 @@ SUITE_NAME = re.compile(r'\.name = "([^"]+)"')
 SUITE_CASES = re.compile(r"\.test_cases = (\w+)")
 # The functions of this suite are in several files. Their names have the name of the suite as prefix.
 SHARED = "pmu_contract"
+UNTESTED = toml_file.table(dict.fromkeys(("rule", "reason", "lacking"), TEXT), optional=["lacking"])
 PYTEST_FOLDERS = {
     "conformance/selftest": "vm",
     "driver/tests": "vm",
@@ -99,11 +102,12 @@ def read_tests(root: Path) -> list[OtherTest]:
     return sorted(found, key=lambda test: (test.rule, test.layer, test.file, test.name))
 
 
+def untested_entries(path: Path) -> list[dict[str, str]]:
+    """The entries of untested.toml. Empty if there is no such file."""
+    found = toml_file.load(path, toml_file.tables("untested", UNTESTED)) if path.exists() else {}
+    return list(found.get("untested", []))
+
+
 def read_untested(path: Path) -> dict[str, str]:
-    """Map from rule id to the reason why no test verifies it. Empty if there is no such file."""
-    if not path.exists():
-        return {}
-    return {
-        str(entry.get("rule", "")): " ".join(str(entry.get("reason", "")).split())
-        for entry in tomllib.loads(path.read_text()).get("untested", [])
-    }
+    """Map from rule id to the reason why no test verifies it."""
+    return {entry["rule"]: " ".join(entry["reason"].split()) for entry in untested_entries(path)}

@@ -9,8 +9,12 @@ import errno
 import pathlib
 import re
 import sys
-import tomllib
 from collections.abc import Iterable
+from typing import Any
+
+from pmubase import toml_file
+from pmubase.errors import UserError
+from pmubase.toml_file import SOME_TEXTS, TEXT, Schema, like, table
 
 LEVELS = {"MUST": "kMust", "SHOULD": "kShould", "MAY": "kMay"}
 STATUSES = {"draft": "kDraft", "active": "kActive", "retired": "kRetired"}
@@ -21,18 +25,21 @@ SUBJECTS = {
     "suite": "kSuite",
 }
 """Whose code has to be fixed if the rule is violated (docs/adding.md)."""
-ID = re.compile(r"[A-Z][A-Z0-9]*-[0-9]{3}")
 LAYERS = ("case", "kunit", "fuzz", "vm", "review")
-NAME = re.compile(r"[a-z][a-z0-9_]*")
-NUMBER = re.compile(r"[0-9]+")
 SERIES = r"[0-9]+\.[0-9]+"
 KERNELS_FOLDER = pathlib.Path("vm/kernels")
-KERNELS = re.compile(r"((>=|>|<=|<|==)[0-9]+\.[0-9]+)(,(>=|>|<=|<|==)[0-9]+\.[0-9]+)*")
+KERNELS = r"((>=|>|<=|<|==)[0-9]+\.[0-9]+)(,(>=|>|<=|<|==)[0-9]+\.[0-9]+)*"
+VALUES: Schema = {
+    "description": "a table of two or more values",
+    **{"type": "object", "minProperties": 2, "additionalProperties": TEXT},
+    "propertyNames": like("[0-9]+|" + "|".join(errno.errorcode.values()), "a number or an errno"),
+}
+BEHAVIOURS: Schema = {
+    **{"type": "object", "additionalProperties": VALUES},
+    "propertyNames": like("[a-z][a-z0-9_]*", "a lower-case name"),
+}
+"""For each name a table from each permitted value to the kernels that have it."""
 HEADER = "// SPDX-License-Identifier: Apache-2.0\n// Generated from the rule catalogue by rules/generate.py.\n"
-
-
-class CatalogueError(Exception):
-    """An error in the catalogue. The message is one line with file, line and key."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,92 +72,38 @@ class Rule:
     behaviours: tuple[Value, ...] = ()
 
 
-def header_lines(text: str) -> list[int]:
-    """Line numbers of the [[rule]] headers."""
-    return [n for n, line in enumerate(text.splitlines(), 1) if line.strip().startswith("[[rule]]")]
+def schema(area: str) -> Schema:
+    """The schema of the rules of an area."""
+    keys = {
+        "id": like(f"{area}-[0-9]{{3}}", f"{area}-NNN"),
+        "level": {"enum": [*LEVELS]},
+        "status": {"enum": [*STATUSES]},
+        "subject": {"enum": [*SUBJECTS]},
+        **{"text": TEXT, "why": TEXT, "source": SOME_TEXTS, "applies": TEXT},
+        "kernels": like(KERNELS, "like '>=6.1' or '>=6.1,<6.12'"),
+        "layer": {**SOME_TEXTS, "items": {"enum": [*LAYERS]}},
+        "behaviours": BEHAVIOURS,
+    }
+    rule = table(keys, optional=["applies", "kernels", "layer", "behaviours"])
+    return table({"rule": {"type": "array", "items": rule, "minItems": 1}})
 
 
-def read_list(where: str, key: str, table: dict[str, object]) -> tuple[str, ...]:
-    """The strings of a key that must have at least one."""
-    value = table.get(key)
-    if not isinstance(value, list) or not value or not all(isinstance(s, str) for s in value):
-        raise CatalogueError(f"{where}: key '{key}' must be a list of strings that is not empty")
-    return tuple(str(s) for s in value)
-
-
-def read_values(where: str, tables: object) -> tuple[Value, ...]:
-    """The table behaviours: for each name a table from each permitted value to the kernels that have it."""
-    if not isinstance(tables, dict):
-        raise CatalogueError(f"{where}: key 'behaviours' must be a table")
-    values = []
-    for name, choices in tables.items():
-        key = f"{where}: key 'behaviours.{name}'"
-        if not NAME.fullmatch(name) or not isinstance(choices, dict) or len(choices) < 2:
-            raise CatalogueError(f"{key} must be a table of two or more values")
-        for value, kernels in choices.items():
-            if not NUMBER.fullmatch(value) and not hasattr(errno, value):
-                raise CatalogueError(f"{key}: '{value}' must be a number or an errno's name")
-            if not isinstance(kernels, str) or not kernels.strip():
-                raise CatalogueError(f"{key}: '{value}' must name the kernels that have it")
-            number = int(value) if NUMBER.fullmatch(value) else value
-            values.append(Value(name, number, kernels))
-    return tuple(values)
-
-
-def read_rule(where: str, area: str, table: dict[str, object]) -> Rule:
-    """Checks one [[rule]] table."""
-    known = {field.name for field in dataclasses.fields(Rule)}
-    for key in table:
-        if key not in known:
-            raise CatalogueError(
-                f"{where}: unknown key '{key}' (known: {', '.join(sorted(known))})"
-            )
-    values: dict[str, str] = {"applies": "true", "kernels": ">=6.1"}
-    for name in known - {"source", "layer", "behaviours"}:
-        value = table.get(name, values.get(name))
-        if not isinstance(value, str) or not value.strip():
-            raise CatalogueError(f"{where}: key '{name}' must be a string that is not empty")
-        values[name] = " ".join(value.split())
-    source = read_list(where, "source", table)
-    layer = read_list(where, "layer", {"layer": ["case"], **table})
-    if not ID.fullmatch(values["id"]) or not values["id"].startswith(area + "-"):
-        raise CatalogueError(f"{where}: key 'id' must be {area}-NNN, not '{values['id']}'")
-    if values["level"] not in LEVELS:
-        raise CatalogueError(f"{where}: key 'level' must be one of {', '.join(LEVELS)}")
-    if values["status"] not in STATUSES:
-        raise CatalogueError(f"{where}: key 'status' must be one of {', '.join(STATUSES)}")
-    if values["subject"] not in SUBJECTS:
-        raise CatalogueError(f"{where}: key 'subject' must be one of {', '.join(SUBJECTS)}")
-    if not KERNELS.fullmatch(values["kernels"]):
-        raise CatalogueError(f"{where}: key 'kernels' must be like '>=6.1' or '>=6.1,<6.12'")
-    for name in layer:
-        if name not in LAYERS:
-            raise CatalogueError(
-                f"{where}: key 'layer' must have only {', '.join(LAYERS)}, not '{name}'"
-            )
-    behaviours = read_values(where, table.get("behaviours", {}))
-    return Rule(source=source, layer=layer, behaviours=behaviours, **values)
+def rule_of(entry: dict[str, Any]) -> Rule:
+    """The rule of a table [[rule]] that follows the schema."""
+    texts = {"applies": "true", "kernels": ">=6.1"}
+    texts |= {key: " ".join(text.split()) for key, text in entry.items() if isinstance(text, str)}
+    values = tuple(
+        Value(name, int(value) if value.isdigit() else value, kernels)
+        for name, choices in entry.get("behaviours", {}).items()
+        for value, kernels in choices.items()
+    )
+    layer = tuple(entry.get("layer", ("case",)))
+    return Rule(source=tuple(entry["source"]), layer=layer, behaviours=values, **texts)
 
 
 def read_file(path: pathlib.Path) -> list[Rule]:
     """All rules of one file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        tables = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise CatalogueError(f"{path}: {error}") from error
-    for key in tables:
-        if key != "rule":
-            raise CatalogueError(f"{path}: unknown key '{key}' (known: rule)")
-    entries = tables.get("rule", [])
-    if not isinstance(entries, list) or not entries:
-        raise CatalogueError(f"{path}: no [[rule]]")
-    lines = header_lines(text)
-    rules = []
-    for index, table in enumerate(entries):
-        line = lines[index] if len(lines) == len(entries) else 1
-        rules.append(read_rule(f"{path}:{line}", path.stem, table))
-    return rules
+    return [rule_of(entry) for entry in toml_file.load(path, schema(path.stem))["rule"]]
 
 
 def read_catalogue(paths: Iterable[pathlib.Path]) -> list[Rule]:
@@ -159,7 +112,7 @@ def read_catalogue(paths: Iterable[pathlib.Path]) -> list[Rule]:
     for path in sorted(paths):
         for rule in read_file(path):
             if rule.id in rules:
-                raise CatalogueError(f"{path}: key 'id': {rule.id} occurs twice")
+                raise UserError(f"{path}: rule.id: {rule.id} occurs twice")
             rules[rule.id] = rule
     return [rules[key] for key in sorted(rules)]
 
@@ -231,7 +184,7 @@ def newest_kernel(folder: pathlib.Path) -> str:
     """The newest series that has a file in `folder` (vm/kernels)."""
     series = [path.stem for path in folder.glob("*.toml") if re.fullmatch(SERIES, path.stem)]
     if not series:
-        raise CatalogueError(f"{folder}: no file of a kernel, such as 6.12.toml")
+        raise UserError(f"{folder}: no file of a kernel, such as 6.12.toml")
     return max(series, key=lambda name: [int(part) for part in name.split(".")])
 
 
@@ -256,7 +209,7 @@ def main() -> int:
     try:
         rules = read_catalogue(args.files)
         newest = newest_kernel(args.kernels)
-    except CatalogueError as error:
+    except UserError as error:
         print(error, file=sys.stderr)
         return 1
     if args.out:

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from conformance.rules import evidence_file, faults, findings
-from conformance.rules.faults import Fault, FaultsError
+from conformance.rules import findings
+from faults import catalogue, evidence_file
+from faults.catalogue import Fault
+from pmubase.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 PATCH = """Id: C01
@@ -95,7 +97,7 @@ def write(path: Path, text: str) -> None:
 
 def test_mutant_has_the_facts_of_its_header(tmp_path: Path) -> None:
     write(tmp_path / "driver/mutants/counters/C01-counts-twice.patch", PATCH)
-    assert faults.mutants(tmp_path) == [
+    assert catalogue.mutants(tmp_path) == [
         Fault(
             "mutant",
             "C01",
@@ -112,37 +114,38 @@ def test_mutant_has_the_facts_of_its_header(tmp_path: Path) -> None:
 
 def test_invalid_patch_is_an_error_with_its_name(tmp_path: Path) -> None:
     write(tmp_path / "driver/mutants/C01-counts-twice.patch", "Rules: 7\n" + PATCH)
-    with pytest.raises(FaultsError, match="C01-counts-twice.patch"):
-        faults.mutants(tmp_path)
+    with pytest.raises(UserError, match="C01-counts-twice.patch"):
+        catalogue.mutants(tmp_path)
 
 
 def test_false_claim_has_the_case_that_must_fail() -> None:
-    one, other = faults.false_claims(CLAIMS, "a_test.py")
+    one, other = catalogue.false_claims(CLAIMS, "a_test.py")
     assert (one.id, one.cases, one.target) == ("none", ("Init.Refused",), "refpmu")
     assert (other.id, other.cases, other.target) == ("too-many", ("Group.Fits",), "refpmu_trace")
     assert other.text == "The target file of refpmu_trace has a false claim: too many."
-    with pytest.raises(FaultsError, match="a_test.py:1: name and fails must be strings"):
-        faults.false_claims("FalseClaim('a', (), '*')", "a_test.py")
+    with pytest.raises(UserError, match="a_test.py:1: name and fails must be strings"):
+        catalogue.false_claims("FalseClaim('a', (), '*')", "a_test.py")
 
 
 def test_lie_has_its_rules(tmp_path: Path) -> None:
-    text = '[[lie]]\nid = "L1"\ntext = "open\\n returns 0"\nrules = ["ERR-001"]\nsyscall = "x"\n'
-    write(tmp_path / "lies/data/open.toml", text)
-    (lie,) = faults.lies(tmp_path / "lies", tmp_path)
-    assert (lie.kind, lie.id, lie.rules) == ("lie", "L1", ("ERR-001",))
-    assert (lie.text, lie.file) == ("open returns 0", "lies/data/open.toml")
-    write(tmp_path / "lies/data/open.toml", '[[lie]]\nid = "L1"\n')
-    with pytest.raises(FaultsError, match="lies/data/open.toml: KeyError"):
-        faults.lies(tmp_path / "lies", tmp_path)
-    assert not faults.lies(tmp_path / "nothing", tmp_path)
+    text = '[[lie]]\nid = "x"\ntext = "open\\n returns 0"\nrules = ["ERR-001"]\ncall = "c"\neffect = 1\n'
+    path = "conformance/lies/data/open.toml"
+    write(tmp_path / path, text)
+    (lie,) = catalogue.lies(tmp_path)
+    assert (lie.kind, lie.id, lie.rules) == ("lie", "x", ("ERR-001",))
+    assert (lie.text, lie.file) == ("open returns 0", path)
+    write(tmp_path / path, '[[lie]]\nid = "x"\n')
+    with pytest.raises(UserError, match="lies/data/open.toml:1: lie: no key 'text'"):
+        catalogue.lies(tmp_path)
+    assert not catalogue.lies(tmp_path / "nothing")
 
 
 def test_regression_has_the_rule_and_the_case_that_caught_it(tmp_path: Path) -> None:
     folder = tmp_path / "driver/regressions"
     write(folder / "core/B001-counts-twice.patch", REGRESSION)
-    assert not faults.regressions(tmp_path)  # It was never tried.
+    assert not catalogue.regressions(tmp_path)  # It was never tried.
     write(folder / "verdicts.toml", VERDICTS)
-    assert faults.regressions(tmp_path) == [
+    assert catalogue.regressions(tmp_path) == [
         Fault(
             "regression",
             "B001",
@@ -154,13 +157,13 @@ def test_regression_has_the_rule_and_the_case_that_caught_it(tmp_path: Path) -> 
             ("6.12",),
         )
     ]
-    assert not faults.regressions(tmp_path / "nothing")
+    assert not catalogue.regressions(tmp_path / "nothing")
 
 
 def test_malformed_verdict_of_a_regression_is_an_error_with_its_file(tmp_path: Path) -> None:
     write(tmp_path / "driver/regressions/verdicts.toml", '[[verdict]]\nid = "B001"\n')
-    with pytest.raises(FaultsError, match="driver/regressions/verdicts.toml: an entry needs"):
-        faults.regressions(tmp_path)
+    with pytest.raises(UserError, match="driver/regressions/verdicts.toml:1: verdict: no key"):
+        catalogue.regressions(tmp_path)
 
 
 def test_finding_has_its_rules_and_its_anchor() -> None:
@@ -183,10 +186,9 @@ def test_this_checkout_has_every_kind_of_fact() -> None:
     assert all((ROOT / fault["file"]).is_file() for fault in document["faults"])
 
 
-def test_subject_of_a_rule_is_read_if_it_is_stated(tmp_path: Path) -> None:
-    text = '[[rule]]\nid = "A-001"\nsubject = "perf core"\n[[rule]]\nid = "A-002"\n'
-    write(tmp_path / "A.toml", text)
-    assert evidence_file.subjects(tmp_path) == {"A-001": "perf core"}
+def test_evidence_has_the_subject_of_each_rule() -> None:
+    subjects = evidence_file.document_of(ROOT, "build")["subjects"]
+    assert {"rule": "MUX-010", "subject": "perf core"} in subjects
 
 
 def test_error_is_one_line_and_leaves_no_file(tmp_path: Path) -> None:
@@ -196,7 +198,7 @@ def test_error_is_one_line_and_leaves_no_file(tmp_path: Path) -> None:
     write(tmp_path / "driver/mutants/C01-counts-twice.patch", "no patch")
     out = tmp_path / "evidence.json"
     words = ("--root", str(tmp_path), "--out", str(out), "--results", str(tmp_path))
-    command = (sys.executable, "-B", "-m", "conformance.rules.evidence_file", *words)
+    command = (sys.executable, "-B", "-m", "faults.evidence_file", *words)
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, out.exists()) == (1, False)
     (line,) = done.stderr.splitlines()
@@ -206,6 +208,6 @@ def test_error_is_one_line_and_leaves_no_file(tmp_path: Path) -> None:
 def test_results_folder_is_relative_to_the_file(tmp_path: Path) -> None:
     out = tmp_path / "build/guest/conformance/evidence.json"
     words = ("--root", str(ROOT), "--out", str(out), "--results", str(tmp_path / "build"))
-    command = (sys.executable, "-B", "-m", "conformance.rules.evidence_file", *words)
+    command = (sys.executable, "-B", "-m", "faults.evidence_file", *words)
     subprocess.run(command, cwd=ROOT, check=True)
     assert json.loads(out.read_text("utf-8"))["results"] == "../.."

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from ci.mutation import mutant_modules
 from pmubase import store
 from vm import guest, kernel, runs, suite
 from vm.cli import main
-from vm.testing import mutant_modules
 
 pytestmark = pytest.mark.guest
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ci.mutation import mutant_modules
 from vm import guest, kernel, runs, suite
-from vm.testing import mutant_modules, nightly_params
+from vm.testing import nightly_params
 
 pytestmark = pytest.mark.guest
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from ci.mutation import mutant_modules
 from vm import guest, kernel, runs, suite
-from vm.testing import mutant_modules, nightly_params
+from vm.testing import nightly_params
 
 pytestmark = pytest.mark.guest
 

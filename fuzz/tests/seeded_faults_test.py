@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 from _pytest.mark import ParameterSet
-from ci.mutation import host, on_host, patch
+from ci.mutation import host, on_host
 from ci.mutation.on_host import Host
-from ci.mutation.patch import Mutant
+from faults import patch
+from faults.patch import Mutant
 from fuzz.run import subjects
 
 FUZZ = Path(__file__).resolve().parent.parent

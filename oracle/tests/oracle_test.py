@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
+from ci.mutation import mutant_modules
 from pmubase import store
 from vm import guest, kernel, runs, suite
-from vm.testing import mutant_modules, nightly_params
+from vm.testing import nightly_params
 
 pytestmark = pytest.mark.guest
 

@@ -64,8 +64,8 @@ def scratch(folder: Path) -> Path:
     """A checkout without build products, made of links to the files of this one."""
     checkout = folder / "checkout"
     checkout.mkdir()
-    names = ("ci", "conformance", "driver", "results", "pmubase", "vm", "docs", "kunit", "tools")
-    for name in names:
+    names = ("ci", "conformance", "driver", "faults", "results", "pmubase", "vm", "docs", "kunit")
+    for name in (*names, "tools"):
         (checkout / name).symlink_to(runs.ROOT / name)
     return checkout
 

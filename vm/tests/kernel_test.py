@@ -382,7 +382,7 @@ def test_kernel_without_packages_for_an_architecture_is_refused(cache: pathlib.P
     ("text", "says"),
     [
         ("[kernel\n", r"6.12.toml: .*\(at line 1"),
-        ("[kernel]\n[machine]\nspeed = 3\n", "6.12.toml: machine: .*'speed'"),
+        ('[kernel]\nname = "6.12"\n[machine]\nspeed = 3\n', "6.12.toml: machine: .*'speed'"),
     ],
 )
 def test_a_malformed_table_names_file_and_place(

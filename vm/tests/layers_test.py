@@ -139,15 +139,15 @@ def test_commands_of_layers_name_kernel_and_file(tmp_path: pathlib.Path) -> None
     assert layers._words("kunit", subject(), file) == ["kunit.pmukunit", "--kernel", "6.12", *out]
     out = ["--out", str(file)]
     words = layers._words("vm", subject("6.1"), file)
-    assert words == ["ci.rule_tests", "--layer", "vm", *out, "--kernel", "6.1"]
-    assert layers._words("fuzz", subject(), file) == ["ci.rule_tests", "--layer", "fuzz", *out]
+    assert words == ["vm.rule_tests", "--layer", "vm", *out, "--kernel", "6.1"]
+    assert layers._words("fuzz", subject(), file) == ["vm.rule_tests", "--layer", "fuzz", *out]
 
 
 def test_layer_without_a_result_is_an_error(tmp_path: pathlib.Path) -> None:
     # The option --out is missing.
     with pytest.raises(UserError) as error:
-        layers._command("vm", ["ci.rule_tests", "--layer", "vm"], tmp_path / "vm.json")
-    line = "layer vm: python3 -m ci.rule_tests: error: the following arguments are required: --out"
+        layers._command("vm", ["vm.rule_tests", "--layer", "vm"], tmp_path / "vm.json")
+    line = "layer vm: python3 -m vm.rule_tests: error: the following arguments are required: --out"
     assert str(error.value) == line
 
 

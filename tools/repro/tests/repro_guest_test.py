@@ -13,8 +13,8 @@ import subprocess
 
 import pytest
 
+from ci.mutation import mutant_modules
 from vm import guest, kernel, runs, suite
-from vm.testing import mutant_modules
 
 pytestmark = pytest.mark.guest
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 import pathlib
 import subprocess
 
-from ci.mutation import patch, workshop
-from ci.mutation.patch import Mutant
+from ci.mutation import workshop
+from faults import patch
+from faults.patch import Mutant
 from pmubase import store
 from vm import module
 from vm.kernel import Kernel

@@ -21,7 +21,8 @@ from junitparser import Failure, JUnitXml, JUnitXmlError, Skipped, TestCase
 from conformance.rules.evidence import OtherTest, read_tests
 from pmubase import store
 from pmubase.errors import UserError
-from vm import arch, kernel, module
+
+from . import arch, kernel, module
 
 LAYERS = ("vm", "fuzz")
 TARGET = "refpmu"
@@ -123,7 +124,7 @@ def run(layer: str, name: str, out: Path) -> int:
 
 def main(argv: Sequence[str]) -> int:
     """Returns 0 if all tests passed, 1 if one did not, 2 if they could not run."""
-    parser = argparse.ArgumentParser(prog="python3 -m ci.rule_tests", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m vm.rule_tests", description=__doc__)
     parser.add_argument("--layer", required=True, choices=LAYERS)
     parser.add_argument("--kernel", default="6.12", choices=kernel.known())
     parser.add_argument("--out", type=Path, required=True, help="the file to write")

@@ -5,24 +5,16 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from ci.mutation import exempt_rules, patch
-from ci.regression import patches, verdicts
-from ci.regression.verdict import CAUGHT
+from faults import exempt_rules, lie_file, patch, patches, verdicts
+from faults.verdicts import CAUGHT
+from pmubase.errors import UserError
 
 MUTANTS = ("driver/mutants", "conformance/mutants", "oracle/mutants")
 """Folders of patches. Only the first one must exist."""
 FALSE_CLAIMS = "conformance/selftest/false_claims_test.py"
-LIES = "conformance/lies"
-"""Wrong answers of the kernel to a case."""
-
-
-class FaultsError(Exception):
-    """A file of faults has an error. The message is one line with the file."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +42,7 @@ def mutants(root: Path) -> list[Fault]:
     for folder in MUTANTS:
         patches, errors = patch.collect(root / folder)
         if errors:
-            raise FaultsError(str(errors[0]))
+            raise UserError(str(errors[0]))
         found += patches
     return [
         Fault(
@@ -84,38 +76,28 @@ def false_claims(text: str, file: str) -> list[Fault]:
             }
             name, fails = plain["name"], plain["fails"]
         except (KeyError, ValueError) as error:
-            raise FaultsError(f"{file}:{node.lineno}: name and fails must be strings") from error
+            raise UserError(f"{file}:{node.lineno}: name and fails must be strings") from error
         target = plain.get("target", "refpmu")
         claim = f"The target file of {target} has a false claim: {name.replace('-', ' ')}."
         found.append(Fault("false claim", name, claim, file, (), (fails,), target))
     return sorted(found, key=lambda fault: fault.id)
 
 
-def lies(folder: Path, root: Path) -> list[Fault]:
-    """The tables [[lie]] in the TOML files below a folder: `id`, `text`, and optional `rules`, `cases`, `target` and
-    `kernels`. Other keys define the wrong answer. Empty without such a folder."""
-    found = []
-    for path in sorted(folder.rglob("*.toml")):
-        where = str(path.relative_to(root))
-        try:
-            tables = tomllib.loads(path.read_text(encoding="utf-8"))
-            found += [_lie(where, entry) for entry in tables.get("lie", [])]
-        except (OSError, KeyError, TypeError, ValueError) as error:
-            raise FaultsError(f"{where}: {error!r}") from error
-    return found
-
-
-def _lie(where: str, entry: dict[str, Any]) -> Fault:
-    return Fault(
-        "lie",
-        str(entry["id"]),
-        " ".join(str(entry["text"]).split()),
-        where,
-        tuple(map(str, entry.get("rules", ()))),
-        tuple(map(str, entry.get("cases", ()))),
-        str(entry.get("target", "")),
-        tuple(map(str, entry.get("kernels", ()))),
-    )
+def lies(root: Path) -> list[Fault]:
+    """The lies of the project: wrong answers of the kernel to a case."""
+    return [
+        Fault(
+            "lie",
+            lie.id,
+            " ".join(lie.text.split()),
+            str(lie.path.relative_to(root)),
+            lie.rules,
+            lie.cases,
+            lie.target,
+            lie.kernels,
+        )
+        for lie in lie_file.read(root / lie_file.FOLDER)
+    ]
 
 
 def regressions(root: Path) -> list[Fault]:
@@ -123,13 +105,10 @@ def regressions(root: Path) -> list[Fault]:
     folder = root / patches.FOLDER
     if not folder.is_dir():
         return []
-    try:
-        stored = verdicts.read(folder)
-    except verdicts.VerdictsError as error:
-        raise FaultsError(f"{patches.FOLDER}/{error}") from error
+    stored = verdicts.read(folder)
     known, errors = patches.collect(folder)
     if errors:
-        raise FaultsError(str(errors[0]))
+        raise UserError(str(errors[0]))
     found: dict[str, Fault] = {}
     for one in known:
         caught = [v for (name, _), v in stored.items() if name == one.id and v.result == CAUGHT]
@@ -149,17 +128,9 @@ def regressions(root: Path) -> list[Fault]:
 
 
 def read_all(root: Path) -> list[Fault]:
-    """All faults of the checkout. FaultsError names the file that has an error."""
-    found = [*mutants(root), *lies(root / LIES, root), *regressions(root)]
+    """All faults of the checkout. UserError names the file that has an error."""
+    found = [*mutants(root), *lies(root), *regressions(root)]
     claims = root / FALSE_CLAIMS
     if claims.exists():
         found += false_claims(claims.read_text("utf-8"), FALSE_CLAIMS)
     return found
-
-
-def exempt(root: Path, rules: Iterable[str]) -> dict[str, str]:
-    """The reason why no mutant can violate a rule, for each rule that has one."""
-    try:
-        return exempt_rules.read(root / MUTANTS[0] / exempt_rules.NAME, rules)
-    except exempt_rules.ExemptRulesError as error:
-        raise FaultsError(str(error)) from error

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pmubase import store
-from vm.kernel import DEBUG_SUFFIX
 
 KEYS = ("Id", "Class", "Rules", "After", "Target", "Kernels", "Kill", "Observers", "Harness")
 
@@ -27,6 +26,8 @@ RULE = re.compile(r"^[A-Z]{2,4}-\d{3}$")
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 LEADING_ID = re.compile(r"^M\d+-\d+")
 DEFAULT_TARGET = "refpmu"
+DEBUG_SUFFIX = "-debug"
+"""The end of the names of kernels with more checks, as in vm/kernel.py."""
 KILLS = ("FAIL", "CRASH", "TIMEOUT")
 UNIT, FUZZ, KUNIT, SUITE = "unit", "fuzz", "kunit", "suite"
 OBSERVERS = (UNIT, FUZZ, KUNIT, SUITE)

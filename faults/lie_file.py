@@ -4,36 +4,29 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from conformance.rules.generate import Rule
+from pmubase import toml_file
+from pmubase.errors import UserError
+from pmubase.toml_file import TEXT, TEXTS, like, table
 
 FOLDER = Path("conformance/lies/data")
-ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-KEYS = {
-    "id",
-    "text",
-    "call",
-    "path",
-    "when",
-    "effect",
-    "rules",
-    "cases",
-    "target",
-    "kernels",
-    "kill",
-}
 KILLS = ("FAIL", "CRASH", "TIMEOUT")
 TARGET = "refpmu"
+RESULTS = {**TEXTS, "items": {"enum": [*KILLS]}}
+LIE = table(
+    {
+        **{"id": like("[a-z0-9]+(-[a-z0-9]+)*", "lower-case words with hyphens"), "text": TEXT},
+        **{"call": {}, "path": {}, "when": {}, "effect": {}, "target": TEXT, "kill": RESULTS},
+        **{"rules": TEXTS, "cases": TEXTS, "kernels": TEXTS},
+    },
+    optional=["path", "when", "rules", "cases", "target", "kernels", "kill"],
+)
 HEAD = re.compile(r"^\[\[lie\]\]\s*$", re.M)
-
-
-class LieFileError(Exception):
-    """A file has an error. The message is one line."""
 
 
 @dataclass(frozen=True)
@@ -61,68 +54,41 @@ class Lie:
 
 
 def read(folder: Path) -> list[Lie]:
-    """All lies of the files in `folder`. LieFileError for the first error."""
+    """All lies of the files in `folder`. UserError for the first error."""
     lies: list[Lie] = []
     for path in sorted(folder.glob("*.toml")):
         lies += parse(path)
     seen: dict[str, Path] = {}
     for lie in lies:
         if lie.id in seen:
-            raise LieFileError(f"{lie.path.name}: lie '{lie.id}' is also in {seen[lie.id].name}")
+            raise UserError(f"{lie.path.name}: lie '{lie.id}' is also in {seen[lie.id].name}")
         seen[lie.id] = lie.path
     return lies
 
 
 def parse(path: Path) -> list[Lie]:
     """The lies of one file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        tables = tomllib.loads(text)
-    except (OSError, ValueError) as error:
-        raise LieFileError(f"{path.name}: {error}") from error
-    if set(tables) - {"lie"}:
-        raise LieFileError(f"{path.name}: unknown key '{min(set(tables) - {'lie'})}'")
+    entries = toml_file.load(path, toml_file.tables("lie", LIE)).get("lie", [])
+    text = path.read_text(encoding="utf-8")
     starts = [match.start() for match in HEAD.finditer(text)]
-    entries = tables.get("lie", [])
     if len(starts) != len(entries):
-        raise LieFileError(f"{path.name}: each lie needs a line [[lie]]")
+        raise UserError(f"{path}: each lie needs a line [[lie]]")
     sources = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)])]
     return [_lie(path, entry, source) for entry, source in zip(entries, sources)]
 
 
 def _lie(path: Path, entry: dict[str, Any], source: str) -> Lie:
-    name = entry.get("id")
-    where = f"{path.name}: lie '{name}'"
-    if not isinstance(name, str) or not ID.fullmatch(name):
-        raise LieFileError(f"{path.name}: key 'id' must be lower-case words with hyphens: {name!r}")
-    if set(entry) - KEYS:
-        raise LieFileError(f"{where}: unknown key '{min(set(entry) - KEYS)}'")
-    text = entry.get("text")
-    if not isinstance(text, str) or not text.strip():
-        raise LieFileError(f"{where}: key 'text' must be a sentence")
-    kill = _strings(where, entry, "kill") or ("FAIL",)
-    if set(kill) - set(KILLS):
-        raise LieFileError(f"{where}: key 'kill' has results out of {', '.join(KILLS)}")
     return Lie(
-        id=name,
-        text=text,
+        id=entry["id"],
+        text=entry["text"],
         source=source,
         path=path,
-        rules=_strings(where, entry, "rules"),
-        cases=_strings(where, entry, "cases"),
-        target=str(entry.get("target", TARGET)),
-        kernels=_strings(where, entry, "kernels"),
-        kill=kill,
+        rules=tuple(entry.get("rules", ())),
+        cases=tuple(entry.get("cases", ())),
+        target=entry.get("target", TARGET),
+        kernels=tuple(entry.get("kernels", ())),
+        kill=tuple(entry.get("kill", ("FAIL",))),
     )
-
-
-def _strings(where: str, entry: dict[str, Any], key: str) -> tuple[str, ...]:
-    value = entry.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise LieFileError(f"{where}: key '{key}' must be a list of strings")
-    if len(set(value)) != len(value):
-        raise LieFileError(f"{where}: key '{key}' has an entry twice")
-    return tuple(value)
 
 
 def may_name(rule: Rule) -> bool:

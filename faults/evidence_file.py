@@ -10,51 +10,32 @@ import dataclasses
 import json
 import os
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from conformance.rules import faults, findings
+from conformance.rules import findings
 from conformance.rules.evidence import read_tests, read_untested
-from conformance.rules.generate import write_if_changed
-
-
-def subjects(rules: Path) -> dict[str, str]:
-    """The subject of each rule that states one: who must follow it."""
-    found = {}
-    for path in sorted(rules.glob("*.toml")):
-        for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("rule", []):
-            if "subject" in entry:
-                found[str(entry["id"])] = str(entry["subject"])
-    return found
-
-
-def rule_ids(rules: Path) -> list[str]:
-    """The ids of the catalogue."""
-    return [
-        str(entry["id"])
-        for path in sorted(rules.glob("*.toml"))
-        for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("rule", [])
-    ]
+from conformance.rules.generate import read_catalogue, write_if_changed
+from faults import catalogue, exempt_rules
+from pmubase.errors import UserError
 
 
 def document_of(root: Path, results: str) -> dict[str, Any]:
     """The content of evidence.json for the checkout at `root`. `results`: the folder with the results of runs, relative
     to the file."""
     suite = root / "conformance"
-    known = rule_ids(suite / "rules")
+    rules = read_catalogue((suite / "rules").glob("*.toml"))
+    known = [rule.id for rule in rules]
+    exempt = root / catalogue.MUTANTS[0] / exempt_rules.NAME
     page = (root / findings.PAGE).read_text(encoding="utf-8")
     return {
         "results": results,
         "tests": [dataclasses.asdict(test) for test in read_tests(root)],
         "untested": _reasons(read_untested(suite / "untested.toml")),
-        "faults": [dataclasses.asdict(fault) for fault in faults.read_all(root)],
-        "exempt": _reasons(faults.exempt(root, known)),
+        "faults": [dataclasses.asdict(fault) for fault in catalogue.read_all(root)],
+        "exempt": _reasons(exempt_rules.read(exempt, known)),
         "findings": [dataclasses.asdict(one) for one in findings.read(page, known)],
-        "subjects": [
-            {"rule": rule, "subject": subject}
-            for rule, subject in sorted(subjects(suite / "rules").items())
-        ],
+        "subjects": [{"rule": rule.id, "subject": rule.subject} for rule in rules],
     }
 
 
@@ -74,7 +55,7 @@ def main() -> int:
     results = os.path.relpath(options.results, options.out.parent)
     try:
         document = document_of(options.root.resolve(), results)
-    except (faults.FaultsError, OSError) as error:
+    except (UserError, OSError) as error:
         print(f"evidence: {error}", file=sys.stderr)
         return 1
     write_if_changed(options.out, json.dumps(document, indent=1, ensure_ascii=False) + "\n")

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from junitparser import JUnitXml
 
-from ci import rule_tests
 from conformance.rules.evidence import OtherTest
 from pmubase.errors import UserError
-from vm import kernel
+from vm import kernel, rule_tests
 
 TESTS = [
     OtherTest("PM-001", "vm", "test_a", "tools/tests/x_test.py"),

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from ci.mutation import patch
-from ci.mutation.patch import Mutant, PatchError
+from faults import patch
+from faults.patch import Mutant, PatchError
+from pmubase import toml_file
+from pmubase.errors import UserError
+from pmubase.toml_file import TEXT, like, table
 
 FOLDER = Path("driver/regressions")
 WITHOUT_PATCH = "*_without_patch.toml"
@@ -26,6 +28,7 @@ NEW_OR_REMOVED = re.compile(r"^(?:---|\+\+\+) /dev/null", re.M)
 NOT_REACHABLE = "not reachable"
 OUT_OF_SCOPE = "out of scope"
 STATUSES = (NOT_REACHABLE, OUT_OF_SCOPE)
+BUG = table({"id": like(ID.pattern, "like B001"), "status": {"enum": [*STATUSES]}, "reason": TEXT})
 
 
 @dataclass(frozen=True)
@@ -166,29 +169,12 @@ def unplanted(folder: Path) -> tuple[list[Unplanted], list[str]]:
     errors: list[str] = []
     for path in sorted(folder.glob(WITHOUT_PATCH)):
         try:
-            tables = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            errors.append(f"{path.name}: {error}")
-            continue
-        for entry in tables.get("bug", []):
-            wrong = _error_of(entry)
-            if wrong:
-                errors.append(f"{path.name}: {wrong}: {entry}")
-            else:
-                found.append(Unplanted(entry["id"], entry["status"], entry["reason"]))
-        for key in tables.keys() - {"bug"}:
-            errors.append(f"{path.name}: unknown key '{key}'")
+            entries = toml_file.load(path, toml_file.tables("bug", BUG)).get("bug", [])
+        except UserError as error:
+            errors.append(str(error))
+        else:
+            found += [Unplanted(**entry) for entry in entries]
     return sorted(found, key=lambda bug: bug.id), errors
-
-
-def _error_of(entry: dict[str, object]) -> str:
-    if set(entry) != {"id", "status", "reason"} or not all(
-        isinstance(value, str) and value.strip() for value in entry.values()
-    ):
-        return "an entry needs an id, a status and a reason"
-    if not ID.match(str(entry["id"])):
-        return "the id is not like B001"
-    return "" if entry["status"] in STATUSES else f"the status must be one of {', '.join(STATUSES)}"
 
 
 def _bug(name: str) -> str:
