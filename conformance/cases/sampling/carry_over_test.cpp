@@ -12,8 +12,8 @@ namespace {
 
 CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesDisabling,
                  .rules = {rule::SMP_011, rule::SMP_001}, .needs = {Cap::kStimulus, Cap::kSampling},
-                 .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>()},
-                 .budget_s = 30) {
+                 .budget_s = 30,
+                 .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, {.sample_period = 1'000});
   const EventSpec& spec = subject.spec();
   const Event& event = subject.event();

@@ -114,10 +114,9 @@ CONFORMANCE_CASE(Sampling, PeriodZeroOnlyCounts, .rules = {rule::SMP_010},
 }
 
 CONFORMANCE_CASE(Sampling, ReadingIncludesTheUnfinishedPeriod, .rules = {rule::SMP_014},
-                 .needs = {Cap::kStimulus, Cap::kSampling},
+                 .needs = {Cap::kStimulus, Cap::kSampling}, .budget_s = 30,
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>(),
-                          Over<dim::Before>()},
-                 .budget_s = 30) {
+                          Over<dim::Before>()}) {
   const Subject subject(*this, {.sample_period = 1'000});
   const EventSpec& spec = subject.spec();
   const Event& event = subject.event();
