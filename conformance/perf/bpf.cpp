@@ -2,6 +2,8 @@
 // BPF programs on events.
 #include "perf/bpf.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -32,6 +34,17 @@ int AppendToLog(libbpf_print_level level, const char* format, va_list args) {
 
 void BpfBroken(const char* what, int error) {
   throw BrokenErrno(std::string("BPF ") + what + " (" + context().bpf_log + ")", error);
+}
+
+void PopulateVariables(const bpf_object* object) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  bpf_map* map = nullptr;
+  bpf_object__for_each_map(map, object) {
+    std::size_t size = 0;
+    const auto* bytes = static_cast<const volatile char*>(bpf_map__initial_value(map, &size));
+    if (bytes == nullptr) continue;  // not a map of variables
+    for (std::size_t at = 0; at < size; at += page) static_cast<void>(bytes[at]);
+  }
 }
 
 void SilenceLibbpf() { libbpf_set_print(AppendToLog); }

@@ -20,6 +20,9 @@
 namespace pmuconf {
 
 [[noreturn]] void BpfBroken(const char* what, int error);
+// Maps the pages of the program's variables. Linux 7.3 maps each at its first access otherwise,
+// which would count as a page fault of the case.
+void PopulateVariables(const bpf_object* object);
 void SilenceLibbpf();  // libbpf prints nothing; the failure message of the case includes its log
 
 // A loaded skeleton. Destroys it on destruction.
@@ -39,6 +42,7 @@ class Skeleton {
       S::destroy(skeleton_);
       BpfBroken("load", -error);
     }
+    PopulateVariables(skeleton_->obj);
   }
   Skeleton(const Skeleton&) = delete;
   Skeleton& operator=(const Skeleton&) = delete;
