@@ -61,8 +61,8 @@ def read_report(report: Any) -> list[File]:
 def judge(files: list[File]) -> tuple[list[str], int]:
     """The report as lines, and the number of folders in which too few branches were taken."""
     rows, failed = [], 0
-    for room in FOLDERS:
-        here = [file for file in files if Path(file.path).parent == Path(room)]
+    for component in FOLDERS:
+        here = [file for file in files if Path(file.path).parent == Path(component)]
         reached = percent(here)
         short = reached < LEAST_PERCENT
         failed += short
@@ -73,7 +73,7 @@ def judge(files: list[File]) -> tuple[list[str], int]:
             if short and file.lines:
                 rows.append(f"          not taken on lines {', '.join(map(str, file.lines))}")
         verdict = f"less than {LEAST_PERCENT:.0f} %" if short else "enough"
-        rows.append(f"{reached:6.1f} %  of the branches of {room}: {verdict}")
+        rows.append(f"{reached:6.1f} %  of the branches of {component}: {verdict}")
     return rows, failed
 
 
@@ -96,7 +96,7 @@ def measure() -> list[File]:
         counts.unlink()
     run([str(PROGRAM), "--gtest_brief=1", f"--gtest_filter=-{UNCOUNTED}"])
     report = OUT / "coverage.json"
-    only = [word for room in FOLDERS for word in ("--filter", f"{room}/")]
+    only = [word for component in FOLDERS for word in ("--filter", f"{component}/")]
     run(
         ["gcovr", "--root", str(ROOT), *only, "--exclude-throw-branches"]
         + ["--exclude-unreachable-branches", "--json", str(report), str(OUT)]

@@ -108,7 +108,7 @@ def _bad(cases: Iterable[Case]) -> tuple[dict[str, Any], ...]:
 
 
 def results_of(cases: Iterable[Case]) -> dict[str, str]:
-    """The result of each rule, from its cases, as docs/architecture.md defines it."""
+    """The result of each rule, from its cases, as docs/judging.md defines it."""
     found: dict[str, set[str]] = {}
     for case in cases:
         for rule in case.rules:

@@ -36,7 +36,7 @@ ON_HOST = (UNIT, FUZZ)
 """The observers that need no guest."""
 HARNESS = re.compile(r"^[a-z][a-z_]*$")
 FOLDER = "mutants"
-ROOMS = ("driver", "conformance", "kunit", "oracle")
+COMPONENTS = ("driver", "conformance", "kunit", "oracle")
 """The folders of the project that have a folder of mutants."""
 APPLY_LIMIT_S = 60
 
@@ -97,7 +97,7 @@ def read(path: Path) -> Mutant:
             raise PatchError(f"{path}: Kernels: '{kernel}' is {known}")
     kill = results_that_kill(path, values)
     observers, any_of = _observers(path, values)
-    if room_of(path) == KUNIT and observers != (KUNIT,):
+    if component_of(path) == KUNIT and observers != (KUNIT,):
         raise PatchError(f"{path}: Observers: must be {KUNIT} for a change of {KUNIT}/")
     return Mutant(
         id=values.get("Id") or _id_of(path),
@@ -219,7 +219,7 @@ def _id_of(path: Path) -> str:
     return match.group(0) if match else path.stem
 
 
-def room_of(path: Path) -> str:
+def component_of(path: Path) -> str:
     """The folder of the project that a patch may change: the one that its folder FOLDER is in, or else the driver."""
     if path.is_absolute() and path.is_relative_to(store.ROOT):
         parts = path.relative_to(store.ROOT).parts
@@ -232,11 +232,11 @@ def _check_touched(path: Path, diff: str) -> None:
     touched_files = [name for name in TOUCHED.findall(diff) if name != "/dev/null"]
     if not touched_files:
         raise PatchError(f"{path}: not a patch: it names no file")
-    room = room_of(path)
+    component = component_of(path)
     for name in touched_files:
         inside = name.partition("/")[2]  # without a/ or b/
-        if not inside.startswith(f"{room}/") or ".." in inside.split("/"):
-            raise PatchError(f"{path}: changes {name}, which is not in {room}/")
+        if not inside.startswith(f"{component}/") or ".." in inside.split("/"):
+            raise PatchError(f"{path}: changes {name}, which is not in {component}/")
 
 
 def collect(*folders: Path) -> tuple[list[Mutant], list[PatchError]]:
@@ -267,7 +267,7 @@ def collect(*folders: Path) -> tuple[list[Mutant], list[PatchError]]:
 
 def folders(root: Path) -> list[Path]:
     """The folders of the project's own mutants."""
-    return [root / room / FOLDER for room in ROOMS]
+    return [root / component / FOLDER for component in COMPONENTS]
 
 
 def apply(mutant: Mutant, folder: Path) -> None:

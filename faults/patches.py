@@ -22,7 +22,7 @@ SERIES = re.compile(r"^\d+\.\d+$")
 FIX = re.compile(r"^(?:([0-9a-f]{12}) )?(\S.*)$")
 NOTHING = "none"
 """The value of Rules if no rule of the catalogue describes the bug."""
-ROOMS = ("arch/", "drivers/", "include/", "kernel/", "lib/", "mm/", "fs/", "security/")
+COMPONENTS = ("arch/", "drivers/", "include/", "kernel/", "lib/", "mm/", "fs/", "security/")
 """The folders of a kernel tree that a regression may change."""
 NEW_OR_REMOVED = re.compile(r"^(?:---|\+\+\+) /dev/null", re.M)
 NOT_REACHABLE = "not reachable"
@@ -135,8 +135,8 @@ def _check_files(path: Path, diff: str) -> None:
     if NEW_OR_REMOVED.search(diff):
         raise PatchError(f"{path}: adds or removes a file; a regression changes existing ones")
     for name in patch.touched_by(diff):
-        if not name.startswith(ROOMS) or ".." in name.split("/"):
-            raise PatchError(f"{path}: changes {name}, which is in none of {', '.join(ROOMS)}")
+        if not name.startswith(COMPONENTS) or ".." in name.split("/"):
+            raise PatchError(f"{path}: changes {name}, which is in none of {', '.join(COMPONENTS)}")
 
 
 def collect(*folders: Path) -> tuple[list[Regression], list[PatchError]]:

@@ -125,7 +125,7 @@ void CheckStream(std::string_view text, const Stream& stream) {
   PROPERTY(stream.ended == ended, "a stream is complete if it has an end");
 }
 
-// Whether a case prevents CONFORMANT, as docs/architecture.md defines it.
+// Whether a case prevents CONFORMANT, as docs/judging.md defines it.
 bool PreventsVerdict(const CaseResult& row, const Stream& stream) {
   const bool must = row.id != "B.Three" || stream.partial;
   switch (row.result) {

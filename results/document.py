@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the file results.json of a run. docs/architecture.md describes its keys."""
+"""Reads the file results.json of a run. docs/formats.md describes its keys."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that a stream is the whole record of a run of this suite. docs/architecture.md describes its lines."""
+"""Checks that a stream is the whole record of a run of this suite. docs/formats.md describes its lines."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the pytest tests that verify rules, of the layer vm or fuzz, and writes their results for a joined verdict.
 
-`pmuconf report --layer vm=FILE` reads the file: docs/architecture.md, "Results of other layers".
+`pmuconf report --layer vm=FILE` reads the file: docs/judging.md, "Results of other layers".
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ class Tree:
 
 def read_tree(root: Path) -> Tree:
     cases: set[str] = set()
-    for pattern, room in ((CASES, "conformance/cases"), (TESTS, "driver/unit")):
-        for path in (root / room).rglob("*.cpp"):
+    for pattern, component in ((CASES, "conformance/cases"), (TESTS, "driver/unit")):
+        for path in (root / component).rglob("*.cpp"):
             cases |= {f"{suite}.{name}" for suite, name in pattern.findall(path.read_text())}
     rules = {
         rule["id"]

@@ -82,12 +82,15 @@ def checkpatch_script() -> Path:
 
 def checkpatch(root: Path, files: list[Path]) -> list[str]:
     """The findings of checkpatch --strict, from the kernel's own source, in the kernel C."""
-    rooms = tuple(root / room for room in KERNEL_FOLDERS)
+    components = tuple(root / component for component in KERNEL_FOLDERS)
     sources = [
         str(file.relative_to(root))
         for file in files
         if file.suffix in {".c", ".h"}
-        and (file.parent == root / "driver" or any(room in file.parents for room in rooms))
+        and (
+            file.parent == root / "driver"
+            or any(component in file.parents for component in components)
+        )
     ]
     try:
         script = checkpatch_script()

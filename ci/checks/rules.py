@@ -33,11 +33,11 @@ def evidence(root: Path, files: list[Path]) -> Evidence:
     named: Evidence = defaultdict(set)
     for file in files:
         relative = file.relative_to(root)
-        room = relative.parts[0]
+        component = relative.parts[0]
         if relative.match("conformance/cases/**/*_test.cpp"):
             for area, number in CASE_USE.findall(file.read_text()):
                 named[f"{area}-{number}"].add("case")
-        elif room == "kunit" and file.suffix in {".c", ".h"}:
+        elif component == "kunit" and file.suffix in {".c", ".h"}:
             for arguments in VERIFIES.findall(file.read_text()):
                 for rule_id in QUOTED.findall(arguments):
                     named[rule_id].add("kunit")
@@ -50,7 +50,9 @@ def evidence(root: Path, files: list[Path]) -> Evidence:
 
 def pytest_layer(file: Path) -> str:
     """The layer of a file of pytest tests; "" if its marks do not count."""
-    layers = [layer for room, layer in PYTEST_FOLDERS.items() if file.is_relative_to(room)]
+    layers = [
+        layer for component, layer in PYTEST_FOLDERS.items() if file.is_relative_to(component)
+    ]
     return layers[0] if layers else ""
 
 

@@ -15,14 +15,14 @@ PURE = ("driver/core", "driver/model")
 MAY_INCLUDE = {"driver/core": PURE, "driver/model": ("driver/model",)}
 # core/ validates the values that users may write, so it includes the uapi header too.
 MAY_READ = {"driver/core": ('"uapi/refpmu.h"',)}
-MODEL_ROOMS = tuple(
+MODEL_COMPONENTS = tuple(
     f"conformance/{n}" for n in ("arch", "text", "system", "perf", "stimulus", "target")
 )
-SUITE_ROOMS = (*MODEL_ROOMS, "conformance/harness")
+SUITE_ROOMS = (*MODEL_COMPONENTS, "conformance/harness")
 MAY_USE = {
-    **{room: MODEL_ROOMS[:place] for place, room in enumerate(MODEL_ROOMS)},
-    "conformance/harness": MODEL_ROOMS,
-    "conformance/lies": MODEL_ROOMS,
+    **{component: MODEL_COMPONENTS[:place] for place, component in enumerate(MODEL_COMPONENTS)},
+    "conformance/harness": MODEL_COMPONENTS,
+    "conformance/lies": MODEL_COMPONENTS,
     "conformance/report": SUITE_ROOMS,
     "conformance/bpf": (),
     "conformance/cases": (*SUITE_ROOMS, "oracle"),
@@ -31,17 +31,17 @@ MAY_USE = {
         *(*SUITE_ROOMS, "conformance/lies", "conformance/report"),
         *("tools/repro", "tools/watch"),
     ),
-    "oracle": MODEL_ROOMS,
+    "oracle": MODEL_COMPONENTS,
     "oracle/program": (*SUITE_ROOMS, "oracle"),
     "oracle/tests": (*SUITE_ROOMS, "oracle"),
-    "tools": MODEL_ROOMS,
-    "tools/profile": MODEL_ROOMS[:4],
+    "tools": MODEL_COMPONENTS,
+    "tools/profile": MODEL_COMPONENTS[:4],
     "tools/repro": (*SUITE_ROOMS, "oracle"),
-    "tools/watch": MODEL_ROOMS,
+    "tools/watch": MODEL_COMPONENTS,
 }
-"""The rooms whose headers the C++ of a room may include, in addition to its own. They form no cycle."""
+"""The components whose headers the C++ of a component may include, in addition to its own. They form no cycle."""
 FOR_TESTS = ("conformance/selftest",)
-"""Folders called `tests` may also include the headers of these rooms."""
+"""Folders called `tests` may also include the headers of these components."""
 MAY_IMPORT = {
     "pmubase": (),
     "conformance/rules": ("pmubase",),
@@ -93,7 +93,11 @@ def pure_code_is_pure(root: Path, files: list[Path]) -> list[str]:
         folder = str(file.relative_to(root).parent)
         if folder not in PURE or file.suffix not in {".c", ".h"}:
             continue
-        own = {path.name for room in MAY_INCLUDE[folder] for path in (root / room).glob("*.h")}
+        own = {
+            path.name
+            for component in MAY_INCLUDE[folder]
+            for path in (root / component).glob("*.h")
+        }
         own.add("refpmu_port.h")
         for name in INCLUDE.findall(file.read_text()):
             if name in MAY_READ.get(folder, ()):
@@ -103,28 +107,28 @@ def pure_code_is_pure(root: Path, files: list[Path]) -> list[str]:
     return found
 
 
-def room_of(path: Path) -> str:
-    """The innermost room of a file, relative to the root; "" if it is in none."""
+def component_of(path: Path) -> str:
+    """The innermost component of a file, relative to the root; "" if it is in none."""
     return next((str(folder) for folder in path.parents if str(folder) in MAY_USE), "")
 
 
-def rooms_use_lower_rooms(root: Path, files: list[Path]) -> list[str]:
-    """C++ includes only headers of its own room and of those that MAY_USE lists for it."""
+def components_use_lower_components(root: Path, files: list[Path]) -> list[str]:
+    """C++ includes only headers of its own component and of those that MAY_USE lists for it."""
     known = {file.relative_to(root) for file in files if file.suffix == ".h"}
     found = []
     for file in files:
         relative = file.relative_to(root)
-        room = room_of(relative)
-        if not room or file.suffix not in {".cpp", ".h"}:
+        component = component_of(relative)
+        if not component or file.suffix not in {".cpp", ".h"}:
             continue
-        may = {room, *MAY_USE[room], *(FOR_TESTS if "tests" in relative.parts else ())}
+        may = {component, *MAY_USE[component], *(FOR_TESTS if "tests" in relative.parts else ())}
         for name in INCLUDE.findall(RAW_STRING.sub("", file.read_text())):
             header = Path(name.strip('<>"'))
             places = [place for place in (header, "conformance" / header) if place in known]
             found += [
-                f"{relative}: includes {name}: {room} must not use {room_of(place)}"
+                f"{relative}: includes {name}: {component} must not use {component_of(place)}"
                 for place in places
-                if room_of(place) not in may
+                if component_of(place) not in may
             ]
     return found
 
@@ -253,7 +257,7 @@ def files_are_short(root: Path, files: list[Path]) -> list[str]:
 
 CHECKS: tuple[Check, ...] = (
     pure_code_is_pure,
-    rooms_use_lower_rooms,
+    components_use_lower_components,
     packages_import_lower_packages,
     build_lists_agree,
     files_have_a_licence,

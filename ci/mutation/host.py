@@ -118,7 +118,7 @@ def sources(root: Path) -> set[Path]:
         for path in (root / folder).rglob("*"):
             if path.suffix in (".h", ".inc"):
                 found.add(path.relative_to(root))
-    for pattern in (*(f"{room}/*.c" for room in PURE), "driver/msr/numbers.c"):
+    for pattern in (*(f"{component}/*.c" for component in PURE), "driver/msr/numbers.c"):
         found |= {path.relative_to(root) for path in root.glob(pattern)}
     for pattern in ("driver/unit/*.cpp", "fuzz/*_fuzzer.cpp"):
         found |= {path.relative_to(root) for path in root.glob(pattern)}

@@ -221,7 +221,7 @@ class Kunit:
 
 def changes_suites(mutant: Mutant) -> bool:
     """Whether the mutant changes the suites instead of the driver."""
-    return patch.room_of(mutant.path) == SUITES.name
+    return patch.component_of(mutant.path) == SUITES.name
 
 
 def _copy_of_suites(shop: Path) -> Path:

@@ -189,7 +189,7 @@ def test_patch_with_old_context_does_not_apply(tmp_path: Path) -> None:
 def test_every_mutant_is_readable_and_applies(tmp_path: Path) -> None:
     found, errors = patch.collect(*patch.folders(mutants.ROOT))
     assert not errors
-    assert {patch.room_of(each.path) for each in found} == set(patch.ROOMS)
+    assert {patch.component_of(each.path) for each in found} == set(patch.COMPONENTS)
     for each in found:
         assert each.path.name.startswith(f"{each.id}-")
         assert each.rules and each.failure_class and each.text
@@ -405,14 +405,14 @@ def test_content_of_a_mutant_has_no_description(tmp_path: Path) -> None:
 
 
 def test_patch_may_change_only_the_folder_that_its_mutants_are_in() -> None:
-    for name, room in (
+    for name, component in (
         ("driver/mutants/counters/C01-x.patch", "driver"),
         ("oracle/mutants/I01-x.patch", "oracle"),
         ("conformance/mutants/J01-x.patch", "conformance"),
         ("kunit/mutants/Y01-x.patch", "kunit"),
     ):
-        assert patch.room_of(mutants.ROOT / name) == room
-    assert patch.room_of(Path("/elsewhere/mutants/x.patch")) == "driver"
+        assert patch.component_of(mutants.ROOT / name) == component
+    assert patch.component_of(Path("/elsewhere/mutants/x.patch")) == "driver"
 
 
 def test_a_kunit_case_of_its_rules_kills_before_others() -> None:

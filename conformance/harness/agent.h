@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent in the guest: executes the commands of the channel (docs/architecture.md, "The
+// The agent in the guest: executes the commands of the channel (docs/formats.md, "The
 // channel").
 #ifndef PMUCONF_HARNESS_AGENT_H_
 #define PMUCONF_HARNESS_AGENT_H_

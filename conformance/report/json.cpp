@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results.json (docs/architecture.md, "results.json").
+// results.json (docs/formats.md, "results.json").
 #include <cmath>
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of the other layers: KUnit, watch, and the vm and fuzz tests (docs/architecture.md,
+// The results of the other layers: KUnit, watch, and the vm and fuzz tests (docs/judging.md,
 // "Results of other layers").
 #ifndef PMUCONF_REPORT_LAYERS_H_
 #define PMUCONF_REPORT_LAYERS_H_

@@ -10,7 +10,7 @@
 
 namespace pmuconf {
 
-// Returns a line for each case, or JSON (docs/architecture.md, "pmuconf"). The dimensions have the
+// Returns a line for each case, or JSON (docs/programs.md, "pmuconf"). The dimensions have the
 // values that the target claims. `ids`: of cases of this program.
 std::string ListOfCases(const Target& target, std::span<const std::string> ids, bool json);
 

@@ -41,7 +41,7 @@ struct FactSources {
 // Whether a rule was seen to fail. kClaimed: a fault names the rule, but no result of it was found.
 enum class Proof { kSeen, kClaimed, kReason, kNone };
 
-// Returns the facts about a rule. The keys: docs/architecture.md, "explain --json".
+// Returns the facts about a rule. The keys: docs/programs.md, "explain --json".
 nlohmann::ordered_json RuleFacts(const Rule& rule, const FactSources& sources);
 
 // Returns the facts about a case, or about a KUnit or pytest test; null if there is no such test.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorded run, which the host wrote (docs/architecture.md, "The stream").
+// A recorded run, which the host wrote (docs/formats.md, "The stream").
 #ifndef PMUCONF_REPORT_STREAM_H_
 #define PMUCONF_REPORT_STREAM_H_
 

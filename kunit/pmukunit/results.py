@@ -22,7 +22,7 @@ _RELEASE = re.compile(rb"\bLinux version (\S+)")
 
 @dataclass(frozen=True)
 class Subject:
-    """The subject of a run, for a joined verdict (docs/architecture.md). "" is unknown."""
+    """The subject of a run, for a joined verdict (docs/judging.md). "" is unknown."""
 
     release: str = ""
     arch: str = ""

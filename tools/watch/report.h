@@ -56,7 +56,7 @@ std::string Duration(std::uint64_t ns);
 // the histogram, so it is a power of 2 or the longest duration.
 std::uint64_t Below(const WatchedCalls& calls, double share);
 
-// One check, as a test of its rule (docs/architecture.md, "Results of other layers").
+// One check, as a test of its rule (docs/judging.md, "Results of other layers").
 struct WatchedCheck {
   std::string name;  // "stop-running"
   std::string rule;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# room(NAME LIBRARY...) makes the C++ files of this folder the library pmuconf_NAME. It uses the rooms LIBRARY...
+# component(NAME LIBRARY...) makes the C++ files of this folder the library pmuconf_NAME. It uses the components LIBRARY...
 # Includes start at the top folder or at conformance/, e.g. "oracle/open_model.h" and "perf/event.h".
-function(room name)
+function(component name)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   add_library(pmuconf_${name} STATIC ${sources})
   target_include_directories(pmuconf_${name} PUBLIC "${CMAKE_SOURCE_DIR}"
