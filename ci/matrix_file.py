@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The jobs and exclusions of ci/matrix.toml: the model, and the reader with its checks."""
+"""The jobs of ci/matrix.toml: the model, and the reader with its checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from pmubase import toml_file
 from pmubase.errors import UserError
-from pmubase.toml_file import SOME_TEXTS, TEXT, TEXTS, Schema, table
+from pmubase.toml_file import SOME_TEXTS, Schema, table
 from vm import arch, kernel, qemu, stock, suite
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -96,36 +96,13 @@ class Job:
         return "make run " + " ".join(f"{key}={shlex.quote(word)}" for key, word in words.items())
 
 
-@dataclasses.dataclass(frozen=True)
-class Exclusion:
-    """The reason why combinations are not jobs."""
-
-    globs: tuple[tuple[str, ...], ...]
-    """Globs for each field of Place, in order."""
-    reason: str
-
-    def covers(self, place: Place) -> bool:
-        """Whether the exclusion applies to a combination."""
-        words = dataclasses.astuple(place)
-        return all(matches(word, globs) for word, globs in zip(words, self.globs, strict=True))
-
-
-@dataclasses.dataclass(frozen=True)
-class Matrix:
-    """The jobs and the exclusions."""
-
-    jobs: tuple[Job, ...]
-    exclusions: tuple[tuple[Exclusion, int], ...]
-    """Each exclusion, with the number of combinations that no earlier exclusion covers."""
-
-
 def matches(word: str, globs: Iterable[str]) -> bool:
     """Whether one of the globs matches."""
     return any(fnmatch.fnmatchcase(word, glob) for glob in globs)
 
 
-def read(path: Path = DATA) -> Matrix:
-    """Reads the matrix from a file. UserError names the file, table and key."""
+def read(path: Path = DATA) -> tuple[Job, ...]:
+    """Reads the jobs from a file. UserError names the file, table and key."""
     could = all_places()
     tables = toml_file.load(path, schema(could))
     jobs: dict[Place, Job] = {}
@@ -134,25 +111,7 @@ def read(path: Path = DATA) -> Matrix:
             if job.place in jobs:
                 raise UserError(f"{path}: jobs {number}: targets: the job {job.name} occurs twice")
             jobs[job.place] = job
-    exclusions = [
-        _exclusion(f"{path}: exclusion {number}", entry, could)
-        for number, entry in enumerate(tables.get("exclusion", []), start=1)
-    ]
-    first: list[int] = []
-    for place in could:
-        if place in jobs:
-            continue
-        about = next((i for i, exclusion in enumerate(exclusions) if exclusion.covers(place)), None)
-        if about is None:
-            raise UserError(f"{path}: exclusion: {place} is neither a job nor excluded")
-        first.append(about)
-    counted = tuple((exclusion, first.count(i)) for i, exclusion in enumerate(exclusions))
-    for number, (_, count) in enumerate(counted, start=1):
-        if not count:
-            raise UserError(
-                f"{path}: exclusion {number}: excludes only jobs, or combinations that earlier exclusions cover"
-            )
-    return Matrix(tuple(jobs.values()), counted)
+    return tuple(jobs.values())
 
 
 def checked(path: Path = DATA) -> list[tuple[str, str]]:
@@ -179,13 +138,8 @@ def schema(could: Sequence[Place]) -> Schema:
         **{"kernels": {**SOME_TEXTS, "items": {"enum": [*known["kernel"]]}}, "targets": SOME_TEXTS},
         **{"minutes": MINUTES, "check": {"type": "boolean"}, **words},
     }
-    globs = {f"{field.name}s": TEXTS for field in dataclasses.fields(Place)}
-    exclusion = table({**globs, "reason": TEXT}, optional=globs)
-    entries: dict[str, Schema] = {
-        "jobs": {"type": "array", "items": table(jobs, optional=[*words, "check"]), "minItems": 1},
-        "exclusion": {"type": "array", "items": exclusion},
-    }
-    return table(entries, optional=["exclusion"])
+    entries = table(jobs, optional=[*words, "check"])
+    return table({"jobs": {"type": "array", "items": entries, "minItems": 1}})
 
 
 def _jobs(where: str, entry: dict[str, Any], could: Sequence[Place]) -> list[Job]:
@@ -203,20 +157,6 @@ def _jobs(where: str, entry: dict[str, Any], could: Sequence[Place]) -> list[Job
                 raise UserError(f"{where}: targets: no target '{glob}' can run on {name}")
             made += [Job(place, float(entry["minutes"]), check) for place in places]
     return made
-
-
-def _exclusion(where: str, entry: dict[str, Any], could: Sequence[Place]) -> Exclusion:
-    globs = []
-    for field in dataclasses.fields(Place):
-        key = f"{field.name}s"
-        asked = tuple(entry.get(key, ["*"]))
-        known = sorted({getattr(place, field.name) for place in could})
-        for glob in asked:
-            if not any(matches(word, [glob]) for word in known):
-                names = ", ".join(word for word in known if word)
-                raise UserError(f"{where}: {key}: '{glob}' matches none of {names}")
-        globs.append(asked)
-    return Exclusion(tuple(globs), entry["reason"])
 
 
 def all_places() -> list[Place]:

@@ -46,7 +46,7 @@ def test_each_test_file_lint_step_and_job_belongs_to_a_unit() -> None:
     for name in INPUTS.files:
         if name.endswith("_test.py"):
             assert {f"pytest/{name}", f"pytest-nightly/{name}"} & night, name
-    for job in matrix_file.read().jobs:
+    for job in matrix_file.read():
         place = job.place
         run = f"run/{place.target}-{place.kernel}"
         assert run in check_too if job.check else f"matrix/{job.name}" in night

@@ -17,27 +17,23 @@ from vm.packages import STATUS_NO_PACKAGE
 
 CORES = 2
 LIMIT_MIN = 90
-EXCLUSIONS = '[[exclusion]]\nreason = "a test"\n'
 ENTRY = '[[jobs]]\nkernels = ["6.12"]\ntargets = ["software"]\nminutes = 1\n'
 GOOD = {"passed": 7, "failed": 0, "skipped": 1, "waived": 0, "broken": 0, "lost": 0, "cases": 8}
 
 
-def read(tmp_path: Path, text: str) -> matrix_file.Matrix:
+def read(tmp_path: Path, text: str) -> tuple[matrix_file.Job, ...]:
     path = tmp_path / "matrix.toml"
     path.write_text(text, encoding="utf-8")
     return matrix_file.read(path)
 
 
-def test_every_combination_is_a_job_or_excluded() -> None:
-    found = matrix_file.read()
-    assert len(found.jobs) + sum(count for _, count in found.exclusions) == len(
-        matrix_file.all_places()
-    )
-    assert len({matrix.folder(job) for job in found.jobs}) == len(found.jobs)
+def test_each_job_has_a_folder_of_its_own() -> None:
+    jobs = matrix_file.read()
+    assert len({matrix.folder(job) for job in jobs}) == len(jobs)
 
 
 def test_every_target_and_every_kernel_has_a_job() -> None:
-    jobs = [job.place for job in matrix_file.read().jobs]
+    jobs = [job.place for job in matrix_file.read()]
     assert {place.target for place in jobs} == {place.target for place in matrix_file.all_places()}
     # The kernels with coverage have the same options as the debug kernels, so they are not judged again.
     judged = {p.kernel for p in matrix_file.all_places() if not p.kernel.endswith("-kcov")}
@@ -45,15 +41,15 @@ def test_every_target_and_every_kernel_has_a_job() -> None:
 
 
 def test_all_jobs_take_at_most_90_minutes_on_two_cores() -> None:
-    assert sum(job.minutes for job in matrix_file.read().jobs) / CORES <= LIMIT_MIN
+    assert sum(job.minutes for job in matrix_file.read()) / CORES <= LIMIT_MIN
 
 
 def test_entry_defines_a_job(tmp_path: Path) -> None:
-    (job,) = read(tmp_path, ENTRY + EXCLUSIONS).jobs
+    (job,) = read(tmp_path, ENTRY)
     assert job.name == "6.12/amd64/tcg/software"
     assert job.repro_command() == "make run PMUCONF_ACCEL=tcg KERNEL=6.12 TARGET=software"
     more = ENTRY.replace("minutes", 'arch = "arm64"\nprofile = "software-1.0"\nminutes')
-    two = read(tmp_path, ENTRY + more + EXCLUSIONS).jobs[1]
+    two = read(tmp_path, ENTRY + more)[1]
     assert two.name == "6.12/arm64/tcg/software/software-1.0"
     assert two.repro_command().endswith(" TARGET=software ARCH=arm64 PROFILE=software-1.0")
     words = " ".join(two.command(tmp_path))
@@ -61,7 +57,7 @@ def test_entry_defines_a_job(tmp_path: Path) -> None:
 
 
 def test_make_check_runs_each_driver_type_and_the_reference_on_every_stock_kernel() -> None:
-    checked = {(job.place.kernel, job.place.target) for job in matrix_file.read().jobs if job.check}
+    checked = {(job.place.kernel, job.place.target) for job in matrix_file.read() if job.check}
     assert {("6.12", "refpmu"), ("6.1", "refpmu"), ("6.12", "software")} <= checked
     assert sorted(checked) == sorted(matrix_file.checked())
 
@@ -69,59 +65,47 @@ def test_make_check_runs_each_driver_type_and_the_reference_on_every_stock_kerne
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (ENTRY + "colour = 3\n" + EXCLUSIONS, "jobs: unknown key 'colour'; known: kernels, "),
-        (ENTRY + EXCLUSIONS + "colour = 3\n", "exclusion: unknown key 'colour'"),
-        ("colour = 3\n" + ENTRY + EXCLUSIONS, "toml: unknown key 'colour'; known: jobs, exclusion"),
+        (ENTRY + "colour = 3\n", "jobs: unknown key 'colour'; known: kernels, "),
+        ("colour = 3\n" + ENTRY, "toml: unknown key 'colour'; known: jobs"),
         (
-            ENTRY.replace("6.12", "6.13") + EXCLUSIONS,
+            ENTRY.replace("6.12", "6.13"),
             "jobs.kernels[1]: '6.13' is not one of 6.1, ",
         ),
         (
-            ENTRY.replace("soft", "hard") + EXCLUSIONS,
+            ENTRY.replace("soft", "hard"),
             "jobs 1: targets: no target 'hardware' can run on 6.12",
         ),
         (
-            ENTRY.replace("software", "intel") + EXCLUSIONS,
+            ENTRY.replace("software", "intel"),
             "targets: no target 'intel' can run on 6.12",
         ),
-        (ENTRY + 'arch = "vax"\n' + EXCLUSIONS, "jobs.arch: 'vax' is not one of amd64, arm64"),
-        (ENTRY + 'accel = "x"\n' + EXCLUSIONS, "jobs.accel: 'x' is not one of kvm, tcg, "),
-        (ENTRY + 'profile = "x"\n' + EXCLUSIONS, "jobs.profile: 'x' is not one of counting-"),
-        (ENTRY.replace("= 1", "= 0") + EXCLUSIONS, "jobs.minutes: 0 is not a number above 0"),
-        (ENTRY.replace("= 1", "= inf") + EXCLUSIONS, "jobs.minutes: inf is not a number above 0"),
+        (ENTRY + 'arch = "vax"\n', "jobs.arch: 'vax' is not one of amd64, arm64"),
+        (ENTRY + 'accel = "x"\n', "jobs.accel: 'x' is not one of kvm, tcg, "),
+        (ENTRY + 'profile = "x"\n', "jobs.profile: 'x' is not one of counting-"),
+        (ENTRY.replace("= 1", "= 0"), "jobs.minutes: 0 is not a number above 0"),
+        (ENTRY.replace("= 1", "= inf"), "jobs.minutes: inf is not a number above 0"),
         (
-            ENTRY.replace("minutes = 1\n", "") + EXCLUSIONS,
+            ENTRY.replace("minutes = 1\n", ""),
             "jobs: no key 'minutes'",
         ),
         (
-            ENTRY.replace('["6.12"]', '"6.12"') + EXCLUSIONS,
+            ENTRY.replace('["6.12"]', '"6.12"'),
             "jobs.kernels: '6.12' is not a list",
         ),
         (
-            ENTRY.replace('["6.12"]', "[6.12]") + EXCLUSIONS,
+            ENTRY.replace('["6.12"]', "[6.12]"),
             "jobs.kernels[1]: 6.12 is not one of 6.1, ",
         ),
-        (ENTRY.replace('["6.12"]', "[]") + EXCLUSIONS, "jobs.kernels: has fewer than 1 entries"),
+        (ENTRY.replace('["6.12"]', "[]"), "jobs.kernels: has fewer than 1 entries"),
         (
-            ENTRY + ENTRY + EXCLUSIONS,
+            ENTRY + ENTRY,
             "jobs 2: targets: the job 6.12/amd64/tcg/software occurs twice",
         ),
         (
-            ENTRY.replace("software", "soft*") + "check = true\n" + EXCLUSIONS,
+            ENTRY.replace("software", "soft*") + "check = true\n",
             "jobs 1: targets: jobs with `check` name their targets without globs",
         ),
-        (ENTRY, " is neither a job nor excluded"),
-        (ENTRY + "[[exclusion]]\n", "exclusion: no key 'reason'"),
-        (
-            ENTRY + EXCLUSIONS + EXCLUSIONS,
-            "exclusion 2: excludes only jobs, or combinations that earlier exclusions cover",
-        ),
-        (
-            ENTRY + EXCLUSIONS + 'archs = ["vax"]\n',
-            "exclusion 1: archs: 'vax' matches none of amd64, arm64",
-        ),
-        ("exclusion = 3\n" + ENTRY, "exclusion: 3 is not a list"),
-        (EXCLUSIONS, "toml: no key 'jobs'"),
+        ("", "toml: no key 'jobs'"),
         ("jobs = [", "Invalid value (at end of document)"),
     ],
 )
@@ -157,7 +141,7 @@ def test_invalid_argument_is_a_one_line_error(words: list[str], said: str) -> No
 
 
 def test_globs_select_jobs() -> None:
-    jobs = matrix_file.read().jobs
+    jobs = matrix_file.read()
     chosen = matrix.select(jobs, ["6.12-rt/*", "*/tracepoint"])
     assert {job.name for job in chosen} == {
         job.name for job in jobs if "6.12-rt/" in job.name or "/tracepoint" in job.name
@@ -202,7 +186,7 @@ def fixture_stand_ins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[s
 
 def run_all(scripts: dict[str, str], parallel: int = 1) -> dict[str, matrix.Outcome]:
     jobs = [job(name) for name in scripts]
-    outcomes = matrix.run_all(jobs, matrix_file.Matrix(tuple(jobs), ()), parallel)
+    outcomes = matrix.run_all(jobs, parallel)
     return {outcome.job.place.target: outcome for outcome in outcomes}
 
 
@@ -307,13 +291,13 @@ def test_failed_preparation_affects_only_its_jobs(
     bad = matrix_file.Job(matrix_file.Place("x", "amd64", "tcg", "t", ""), 1.0, False)
     errors = {("x", "amd64"): matrix.Unprepared("no such kernel")}
     monkeypatch.setattr(matrix, "prepare", lambda *_: errors)
-    found = matrix.run_all([good, bad], matrix_file.Matrix((good, bad), ()), 1)
+    found = matrix.run_all([good, bad], 1)
     assert [(outcome.verdict, outcome.why, outcome.result) for outcome in found] == [
         ("CONFORMANT", "", "PASS"),
         ("NO_RESULT", "no such kernel", "FAIL"),
     ]
     errors[("x", "amd64")] = matrix.Unprepared("no package", gone=True)
-    [skipped] = matrix.run_all([bad], matrix_file.Matrix((bad,), ()), 1)
+    [skipped] = matrix.run_all([bad], 1)
     assert (skipped.verdict, skipped.why, skipped.result) == (matrix.SKIPPED, "no package", "SKIP")
 
 
@@ -374,7 +358,7 @@ def test_status_and_table_are_those_of_the_jobs(
 ) -> None:
     stand_ins.update({"good": conformant("good"), "bad": "exit 2"})
     good = job("good")
-    monkeypatch.setattr(matrix_file, "read", lambda: matrix_file.Matrix((good, job("bad")), ()))
+    monkeypatch.setattr(matrix_file, "read", lambda: (good, job("bad")))
     assert matrix.main(["--jobs", "*/good", "--parallel", "1"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("1 of 2 jobs, 1 at the same time: about 1 min\n")
