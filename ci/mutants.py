@@ -22,7 +22,7 @@ from ci.mutation.judging import Judge, Request, plan
 from ci.mutation.killers import Killers
 from ci.mutation.trial import Goal
 from conformance.rules.generate import read_catalogue
-from faults import exempt_rules, patch
+from faults import exempt_rules, mutant_file
 from pmubase import store
 from pmubase.errors import UserError
 
@@ -35,13 +35,13 @@ DEFAULT_KERNEL = "6.12"
 
 def run(options: argparse.Namespace) -> int:
     """Judges the mutants of folders on each kernel."""
-    folders: list[Path] = [f.resolve() for f in options.folder or patch.folders(ROOT)]
+    folders: list[Path] = [f.resolve() for f in options.folder or mutant_file.folders(ROOT)]
     for folder in folders:
         if not folder.is_dir():
             print(f"mutants: no folder {folder}", file=sys.stderr)
             return 2
     named = ", ".join(map(str, folders))
-    mutants, problems = patch.collect(*folders)
+    mutants, problems = mutant_file.collect(*folders)
     errors = [str(problem) for problem in problems]
     if options.id:
         unknown = set(options.id) - {mutant.id for mutant in mutants}
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         return 2
     for error in errors:
         print(f"mutants: {error}", file=sys.stderr)
-    observers = tuple(options.observer or patch.OBSERVERS)
+    observers = tuple(options.observer or mutant_file.OBSERVERS)
     if options.observer:
         mutants = [mutant for mutant in mutants if set(mutant.observers) & set(observers)]
     if options.part != (1, 1):
@@ -114,7 +114,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "--observer",
         action="append",
-        choices=patch.OBSERVERS,
+        choices=mutant_file.OBSERVERS,
         help="run only trials of this observer; may be repeated",
     )
     parser.add_argument(

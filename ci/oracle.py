@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ci.mutation import workshop
-from faults import patch
-from faults.patch import Mutant
+from faults import mutant_file
+from faults.mutant_file import Mutant
 from pmubase import store
 from pmubase.errors import UserError
 from vm import guest, kernel, runs, suite
@@ -101,7 +101,7 @@ def select_mutants(name: str, ids: Sequence[str]) -> list[Mutant]:
     """The mutants of these classes and targets for this kernel; with `ids` only those of them."""
     found = []
     for path in sorted((DRIVER / "mutants").rglob("*.patch"), key=lambda path: path.name):
-        mutant = patch.read(path)
+        mutant = mutant_file.read(path)
         target = Path(mutant.target).stem
         fits = mutant.failure_class in CLASSES and target in PARAMETERS and mutant.wants(name)
         fits = fits and mutant.needs_guest
@@ -296,7 +296,7 @@ def main(argv: Sequence[str]) -> int:
     )
     try:
         clean, trials = run(request)
-    except (UserError, guest.GuestLost, patch.PatchError) as error:
+    except (UserError, guest.GuestLost, mutant_file.PatchError) as error:
         print(f"oracle: {error}", file=sys.stderr)
         return 2
     print(table(clean, trials))

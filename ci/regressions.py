@@ -23,13 +23,13 @@ from ci.regression import recipes, report
 from ci.regression.judging import Judge
 from ci.regression.on_kernel import Request
 from ci.regression.verdict import merged
-from faults import patches, verdicts
+from faults import regression_file, verdicts
 from faults.verdicts import CAUGHT
 from pmubase import store
 from pmubase.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / patches.FOLDER
+FOLDER = ROOT / regression_file.FOLDER
 OUT = ROOT / "build" / "regressions"
 DEFAULT_KERNEL = "6.12"
 
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     for name in series:
         if name not in known:
             return _refused(f"unknown kernel '{name}' (known: {', '.join(known)})")
-    every, problems = patches.collect(*folders)
+    every, problems = regression_file.collect(*folders)
     errors = [str(problem) for problem in problems]
     chosen = every
     if options.id:
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     if options.write:
         # Without the other cases, a miss is no result.
         valid = [done for done in found if done.result == CAUGHT or not options.own]
-        verdicts.write(FOLDER, merged(stored, valid, patches.collect(FOLDER)[0]))
+        verdicts.write(FOLDER, merged(stored, valid, regression_file.collect(FOLDER)[0]))
     print(report.summary(found, errors, judge.faults))
     return report.status(found, errors)
 
@@ -93,7 +93,12 @@ def main(argv: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--folder", type=Path, action="append", help=f"of patches; repeatable ({patches.FOLDER})")
+    add(
+        "--folder",
+        type=Path,
+        action="append",
+        help=f"of patches; repeatable ({regression_file.FOLDER})",
+    )
     add("--id", action="append", help="try only this regression; repeatable")
     add("--kernel", action="append", help=f"series of the kernels; repeatable ({DEFAULT_KERNEL})")
     add("--part", type=parts.numbers, default=(1, 1), metavar="K/N", help="only one of N parts")
@@ -103,7 +108,7 @@ def main(argv: list[str]) -> int:
     add(
         "--write",
         action="store_true",
-        help=f"write the results to {patches.FOLDER / verdicts.NAME}; with --own, only catches",
+        help=f"write the results to {regression_file.FOLDER / verdicts.NAME}; with --own, only catches",
     )
     goals = parser.add_mutually_exclusive_group()
     goals.add_argument(

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
 
-from faults import exempt_rules, lie_file, patch, patches, verdicts
+from faults import exempt_rules, lie_file, mutant_file, regression_file, verdicts
 from faults.verdicts import CAUGHT
 from pmubase.errors import UserError
 
@@ -40,7 +40,7 @@ def mutants(root: Path) -> list[Fault]:
     """The mutants, in the order of their ids."""
     found = []
     for folder in MUTANTS:
-        patches, errors = patch.collect(root / folder)
+        patches, errors = mutant_file.collect(root / folder)
         if errors:
             raise UserError(str(errors[0]))
         found += patches
@@ -102,11 +102,11 @@ def lies(root: Path) -> list[Fault]:
 
 def regressions(root: Path) -> list[Fault]:
     """The real bugs of Linux that a case caught when they were last tried, in the order of their ids."""
-    folder = root / patches.FOLDER
+    folder = root / regression_file.FOLDER
     if not folder.is_dir():
         return []
     stored = verdicts.read(folder)
-    known, errors = patches.collect(folder)
+    known, errors = regression_file.collect(folder)
     if errors:
         raise UserError(str(errors[0]))
     found: dict[str, Fault] = {}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.rules.generate import read_catalogue
-from faults import exempt_rules, lie_file, patch
+from faults import exempt_rules, lie_file, mutant_file
 from pmubase import store, toml_file
 from pmubase.errors import UserError
 from pmubase.toml_file import TEXT
@@ -61,7 +61,7 @@ def read(root: Path) -> Evidence:
     active = [rule for rule in catalogue if rule.status == "active"]
     wanted = tuple(rule.id for rule in active if tuple(rule.layer) != ("review",))
     mutants: dict[str, list[str]] = {}
-    for mutant in patch.collect(*(f for f in patch.folders(root) if f.is_dir()))[0]:
+    for mutant in mutant_file.collect(*(f for f in mutant_file.folders(root) if f.is_dir()))[0]:
         for rule in mutant.rules:
             mutants.setdefault(rule, []).append(mutant.id)
     lies: dict[str, list[str]] = {}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ci.mutation import matrix
 from conformance.rules.generate import read_catalogue
-from faults import patch
+from faults import mutant_file
 from fuzz import corpora
 from pmubase import toml_file
 from pmubase.errors import UserError
@@ -28,8 +28,8 @@ def findings(root: Path) -> list[str]:
         absent = toml_file.load(folder / WITHOUT_PATCH, BUGS).get("mutant", [])
     except (UserError, OSError, KeyError, ValueError) as error:
         return [str(error)]
-    folders = [other for other in patch.folders(root) if other.is_dir()]
-    mutants, errors = patch.collect(*folders)
+    folders = [other for other in mutant_file.folders(root) if other.is_dir()]
+    mutants, errors = mutant_file.collect(*folders)
     found = [str(error) for error in errors]
     harnesses = corpora.subjects(root / "fuzz")
     for mutant in mutants:

@@ -12,8 +12,8 @@ from pathlib import Path
 from ci.mutation.report import shortened
 from ci.regression import page, recipes
 from conformance.rules.generate import read_catalogue
-from faults import patches, verdicts
-from faults.patches import Regression, Unplanted
+from faults import regression_file, verdicts
+from faults.regression_file import Regression, Unplanted
 from faults.verdicts import CAUGHT, Stored
 from pmubase.errors import UserError
 from vm.arch import AMD64
@@ -25,7 +25,7 @@ LONGEST = 200
 def findings(root: Path, bugs: Sequence[str] | None = None) -> list[str]:
     """Errors of headers, unknown names, bugs without a patch and without a reason, and an old page. `bugs`: the ids of
     the known bugs."""
-    folder = root / patches.FOLDER
+    folder = root / regression_file.FOLDER
     try:
         catalogue = read_catalogue((root / "conformance" / "rules").glob("*.toml"))
         stored = verdicts.read(folder)
@@ -33,8 +33,8 @@ def findings(root: Path, bugs: Sequence[str] | None = None) -> list[str]:
         return [str(error)]
     rules = {rule.id for rule in catalogue if rule.status != "retired"}
     targets = {path.stem for path in (root / "conformance" / "targets").glob("*.toml")}
-    found, errors = patches.collect(folder)
-    absent, wrong = patches.unplanted(folder)
+    found, errors = regression_file.collect(folder)
+    absent, wrong = regression_file.unplanted(folder)
     return [
         *map(str, errors),
         *wrong,
@@ -78,7 +78,7 @@ def _of_list(
         seen.add(bug.id)
     missing = [name for name in bugs if name not in planted | seen]
     if missing:
-        where = f"{patches.FOLDER}/{patches.WITHOUT_PATCH}"
+        where = f"{regression_file.FOLDER}/{regression_file.WITHOUT_PATCH}"
         yield f"known bugs without a patch and without an entry in {where}: {shortened(missing)}"
 
 

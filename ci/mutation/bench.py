@@ -11,8 +11,8 @@ from ci.mutation import trial, workshop
 from ci.mutation.killers import Killers
 from ci.mutation.target_bench import TargetBench, Unclean, convert_to_unclean
 from ci.mutation.trial import Goal, Trial
-from faults import patch
-from faults.patch import Mutant
+from faults import mutant_file
+from faults.mutant_file import Mutant
 from pmubase import store
 from pmubase.errors import UserError
 from vm import kernel, module, session, suite
@@ -73,7 +73,7 @@ def try_mutant(bench: Bench, mutant: Mutant, known: Killers, goal: Goal, own_onl
     name = bench.kernel.name
     try:
         built = build(bench.kernel, mutant, bench.out)
-    except patch.PatchError as error:
+    except mutant_file.PatchError as error:
         return trial.broken(mutant, name, str(error))
     except UserError as error:
         last = next((line for line in error.details.splitlines() if "error" in line), "")

@@ -13,8 +13,8 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from faults import patch
-from faults.patch import Mutant
+from faults import mutant_file
+from faults.mutant_file import Mutant
 from pmubase import store
 from pmubase.errors import UserError
 
@@ -67,10 +67,10 @@ class HostTree:
     def mutated(self, mutant: Mutant) -> Iterator[None]:
         """The copy has the mutant's change while the context is entered. PatchError if the patch does not apply."""
         try:
-            patch.apply(mutant, self._folder)
+            mutant_file.apply(mutant, self._folder)
             yield
         finally:
-            for name in patch.touched(mutant):
+            for name in mutant_file.touched(mutant):
                 self._restore(Path(name))
 
     def build(self, target: str) -> Path:

@@ -19,8 +19,8 @@ from ci.mutation.killers import Killers
 from ci.mutation.kunit import Kunit
 from ci.mutation.progress import Planned, Progress
 from ci.mutation.trial import Goal, Trial
-from faults import patch
-from faults.patch import Mutant
+from faults import mutant_file
+from faults.mutant_file import Mutant
 from pmubase import store
 from vm import kernel, suite
 
@@ -57,7 +57,7 @@ def plan(mutant: Mutant, kernels: Sequence[str], observers: Sequence[str]) -> li
     found = []
     for observer in mutant.observers if wanted else ():
         if observer in observers:
-            names = [on_host.KERNEL] if observer in patch.ON_HOST else wanted
+            names = [on_host.KERNEL] if observer in mutant_file.ON_HOST else wanted
             found += [(mutant, name, observer) for name in names]
     return found
 
@@ -90,7 +90,7 @@ class Judge:
         self._kunits = {
             name: Kunit(name, DRIVER, request.out, self._progress.print_line)
             for _, name, observer in planned
-            if observer == patch.KUNIT
+            if observer == mutant_file.KUNIT
         }
 
     def run(self) -> Judged:
@@ -101,7 +101,7 @@ class Judge:
             # Mutants that are built into a kernel share a build tree. They start first, so that the others fill the time
             # in which one of them waits for it.
             in_order = sorted(
-                self._plans, key=lambda each: all(o != patch.KUNIT for _, _, o in each)
+                self._plans, key=lambda each: all(o != mutant_file.KUNIT for _, _, o in each)
             )
             jobs = [partial(self._try_all, each) for each in in_order]
             trials = [done for found in _in_parallel(jobs) for done in found]
@@ -115,7 +115,7 @@ class Judge:
         clean: dict[str, Path] = {}
         for mutant, name, observer in (one for each in self._plans for one in each):
             key = (name, mutant.target)
-            if observer != patch.SUITE or key in self._benches:
+            if observer != mutant_file.SUITE or key in self._benches:
                 continue
             found = kernel.find(name)
             if name not in clean:
@@ -137,7 +137,7 @@ class Judge:
     def _try(self, mutant: Mutant, name: str, observer: str) -> Trial:
         request = self._request
         cases: Sequence[suite.Case] = ()
-        if observer == patch.SUITE:
+        if observer == mutant_file.SUITE:
             cases = self._benches[(name, mutant.target)].cases
             mutant = trial.with_remarks(mutant, cases)
         if not request.fresh:
@@ -154,13 +154,13 @@ class Judge:
 
     def _run(self, mutant: Mutant, name: str, observer: str) -> Trial:
         goal = self._request.goal
-        if observer == patch.UNIT:
+        if observer == mutant_file.UNIT:
             with self._host_lock:
                 return self._host.unit(mutant, goal is Goal.ALL)
-        if observer == patch.FUZZ:
+        if observer == mutant_file.FUZZ:
             with self._host_lock:
                 return self._host.fuzz(mutant)
-        if observer == patch.KUNIT:
+        if observer == mutant_file.KUNIT:
             return self._kunits[name].judge(mutant, self._known, goal)
         on = self._benches[(name, mutant.target)]
         return bench.try_mutant(on, mutant, self._known, goal, self._request.own_only)

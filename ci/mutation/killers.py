@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ci.mutation.trial import Trial
-from faults import patch
-from faults.patch import Mutant
+from faults import mutant_file
+from faults.mutant_file import Mutant
 from pmubase import store
 from vm.suite import Case
 
@@ -31,7 +31,7 @@ class Killers:
 
     def first(self, mutant: Mutant, cases: Sequence[Case]) -> list[Case]:
         """The same cases, with the killer first."""
-        killer = self.last(mutant, patch.SUITE)
+        killer = self.last(mutant, mutant_file.SUITE)
         return sorted(cases, key=lambda case: case.id != killer)
 
     def last(self, mutant: Mutant, observer: str) -> str:
@@ -48,7 +48,7 @@ class Killers:
 
 
 def _key(mutant: Mutant, observer: str) -> str:
-    return mutant.path.name if observer == patch.SUITE else f"{mutant.path.name} {observer}"
+    return mutant.path.name if observer == mutant_file.SUITE else f"{mutant.path.name} {observer}"
 
 
 def _path() -> Path:

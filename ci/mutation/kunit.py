@@ -20,8 +20,8 @@ from ci.mutation import trial, workshop
 from ci.mutation.killers import Killers
 from ci.mutation.trial import Goal, Ran, Trial
 from ci.units.inputs import Inputs, driver_inputs
-from faults import patch
-from faults.patch import Mutant
+from faults import mutant_file
+from faults.mutant_file import Mutant
 from pmubase import store
 from pmubase.errors import UserError
 from vm.kernel import DEBUG_SUFFIX
@@ -114,7 +114,7 @@ def decide(mutant: Mutant, clean: KunitResults, ran: KunitResults, whole: bool =
         ran.kernel,
         "SURVIVED",
         tried=len(tests),
-        observer=patch.KUNIT,
+        observer=mutant_file.KUNIT,
         failed_rules=trial.failed_rules(mutant, failed) if "FAIL" in mutant.kill else (),
         searched=whole and ran.verdict != "NOT_JUDGED",
         ran=tests,
@@ -178,10 +178,10 @@ class Kunit:
                 shop = self._out / "workshop-kunit"
                 copy = workshop.restore(self._driver, shop)
                 suites = _copy_of_suites(shop) if changes_suites(mutant) else SUITES
-                patch.apply(mutant, shop)
+                mutant_file.apply(mutant, shop)
                 image = build(self._kernel, copy, suites, folder)
             try:
-                for suite in first_suites(mutant, clean, known.last(mutant, patch.KUNIT)):
+                for suite in first_suites(mutant, clean, known.last(mutant, mutant_file.KUNIT)):
                     if goal is Goal.ALL:
                         break
                     ran = boot(self._kernel, image, folder, suite)
@@ -191,8 +191,10 @@ class Kunit:
                 return decide(mutant, clean, boot(self._kernel, image, folder))
             finally:
                 image.unlink(missing_ok=True)
-        except (patch.PatchError, UserError) as error:
-            return replace(trial.broken(mutant, self._kernel, str(error)), observer=patch.KUNIT)
+        except (mutant_file.PatchError, UserError) as error:
+            return replace(
+                trial.broken(mutant, self._kernel, str(error)), observer=mutant_file.KUNIT
+            )
 
     def _run_clean(self, suite: str) -> KunitResults:
         """Boots the unmutated driver, unless its results with the same inputs are there."""
@@ -221,14 +223,14 @@ class Kunit:
 
 def changes_suites(mutant: Mutant) -> bool:
     """Whether the mutant changes the suites instead of the driver."""
-    return patch.component_of(mutant.path) == SUITES.name
+    return mutant_file.component_of(mutant.path) == SUITES.name
 
 
 def _copy_of_suites(shop: Path) -> Path:
     """Makes `shop` contain a new copy of the suites."""
     copy = shop / SUITES.name
     shutil.rmtree(copy, ignore_errors=True)
-    ignored = shutil.ignore_patterns(patch.FOLDER, "tests", "*.py", "__pycache__")
+    ignored = shutil.ignore_patterns(mutant_file.FOLDER, "tests", "*.py", "__pycache__")
     return Path(shutil.copytree(SUITES, copy, ignore=ignored))
 
 

@@ -7,8 +7,8 @@ import pathlib
 import subprocess
 
 from ci.mutation import workshop
-from faults import patch
-from faults.patch import Mutant
+from faults import mutant_file
+from faults.mutant_file import Mutant
 from pmubase import store
 from vm import module
 from vm.kernel import Kernel
@@ -22,13 +22,13 @@ PLACES = "__mcount_loc"
 
 def mutant_module(name: str, found: Kernel) -> pathlib.Path:
     """The module of a mutant in driver/mutants."""
-    known = {each.id: each for each in patch.collect(DRIVER / "mutants")[0]}
+    known = {each.id: each for each in mutant_file.collect(DRIVER / "mutants")[0]}
     return _built(known[name], found)
 
 
 def faulty_module(path: pathlib.Path, found: Kernel) -> pathlib.Path:
     """The module with the patch of a seeded fault, which has the header of a mutant."""
-    return _built(patch.read(path), found)
+    return _built(mutant_file.read(path), found)
 
 
 def _built(mutant: Mutant, found: Kernel) -> pathlib.Path:

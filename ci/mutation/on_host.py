@@ -14,8 +14,8 @@ from pathlib import Path
 from ci.mutation import trial
 from ci.mutation.host import UNIT_TESTS, HostTree
 from ci.mutation.trial import Ran, Trial
-from faults import patch
-from faults.patch import Mutant
+from faults import mutant_file
+from faults.mutant_file import Mutant
 from fuzz import corpora
 from pmubase import store
 from pmubase.errors import UserError
@@ -64,8 +64,8 @@ class Host:
             with self.program(mutant, UNIT_TESTS) as program:
                 status, output = run_unit_tests(program, every, needs_slow(mutant))
                 return decide_unit(mutant, status, output, files_of_suites(self._root))
-        except (patch.PatchError, UserError) as error:
-            return replace(trial.broken(mutant, KERNEL, str(error)), observer=patch.UNIT)
+        except (mutant_file.PatchError, UserError) as error:
+            return replace(trial.broken(mutant, KERNEL, str(error)), observer=mutant_file.UNIT)
 
     def fuzz(self, mutant: Mutant) -> Trial:
         """Replays the corpus of the mutant's harness, and the input that is named after the mutant alone."""
@@ -73,8 +73,8 @@ class Host:
             self._check_clean(mutant.harness)
             with self.program(mutant, mutant.harness) as program:
                 return decide_fuzz(mutant, replayed(program, mutant))
-        except (patch.PatchError, UserError) as error:
-            return replace(trial.broken(mutant, KERNEL, str(error)), observer=patch.FUZZ)
+        except (mutant_file.PatchError, UserError) as error:
+            return replace(trial.broken(mutant, KERNEL, str(error)), observer=mutant_file.FUZZ)
 
     def faults(self) -> list[str]:
         """The errors of the programs without a mutant, of those that judged one."""
@@ -111,7 +111,8 @@ def run_unit_tests(program: Path, every: bool, slow: bool) -> tuple[int | None, 
 def needs_slow(mutant: Mutant) -> bool:
     """Whether the slow unit tests run code that the mutant changes."""
     return any(
-        name.startswith(("driver/model/", "driver/include/")) for name in patch.touched(mutant)
+        name.startswith(("driver/model/", "driver/include/"))
+        for name in mutant_file.touched(mutant)
     )
 
 
@@ -154,7 +155,9 @@ def decide_unit(mutant: Mutant, status: int | None, output: str, files: Mapping[
     """
     begun = RUN.findall(output)
     failed = failed_tests(output)
-    done = Trial(mutant, KERNEL, "SURVIVED", tried=len(begun), observer=patch.UNIT, searched=True)
+    done = Trial(
+        mutant, KERNEL, "SURVIVED", tried=len(begun), observer=mutant_file.UNIT, searched=True
+    )
     if not begun:
         return replace(done, result="BROKEN", detail=f"the unit tests ended with status {status}")
     if status is None:
@@ -211,7 +214,7 @@ def decide_fuzz(mutant: Mutant, found: Sequence[tuple[str, bool]]) -> Trial:
     """Judges a mutant by the replayed inputs: all of them must detect it."""
     ran = tuple(Ran(name, "FAIL" if bad else "PASS", HARNESS_RULES) for name, bad in found)
     missed = [test.name for test in ran if test.result == "PASS"]
-    done = Trial(mutant, KERNEL, "SURVIVED", tried=len(ran), observer=patch.FUZZ, ran=ran)
+    done = Trial(mutant, KERNEL, "SURVIVED", tried=len(ran), observer=mutant_file.FUZZ, ran=ran)
     if missed:
         return replace(done, searched=True, detail=f"not detected by {', '.join(missed)}")
     names = tuple(test.name for test in ran)

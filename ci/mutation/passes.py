@@ -16,8 +16,8 @@ from ci.mutation.trial import Goal, Trial
 from ci.units import records
 from ci.units.inputs import Inputs
 from ci.units.records import Case, Record
-from faults import patch
-from faults.patch import Mutant
+from faults import mutant_file
+from faults.mutant_file import Mutant
 from pmubase import store
 from vm import suite
 from vm.suite import Case as SuiteCase
@@ -40,7 +40,7 @@ def stated(
 ) -> list[str]:
     """The inputs that are known before the mutant is tried. `cases`: of the mutant's target, for the suite alone."""
     ours = [*OURS, f"text:{store.digest([mutant.content.encode()])}"]
-    if observer == patch.UNIT:
+    if observer == mutant_file.UNIT:
         return [
             *ours,
             *HOST_INPUTS,
@@ -48,7 +48,7 @@ def stated(
             "package:libgtest-dev",
             "package:libgmock-dev",
         ]
-    if observer == patch.FUZZ:
+    if observer == mutant_file.FUZZ:
         corpus = f"fuzz/corpus/{mutant.harness}"
         suite_files = (f"file:{name}" for name in host.suite_sources(store.ROOT))
         return [
@@ -56,7 +56,7 @@ def stated(
             *("glob:fuzz/*.cpp", "glob:fuzz/*.h", "file:fuzz/suite.txt", "file:fuzz/corpora.py"),
             *(f"file:{corpus}.zip", f"glob:{corpus}/*", "package:clang-14"),
         ]
-    if observer == patch.KUNIT:
+    if observer == mutant_file.KUNIT:
         return [*ours, *kunit.inputs(name)]
     inputs = [*common_inputs(suite.find_target(mutant.target), name), *ours]
     if goal is Goal.RULES:
@@ -97,7 +97,7 @@ def record_kill(done: Trial, cases: Sequence[SuiteCase], goal: Goal) -> None:
     if not done.killed or not done.killed_by or any(name[0] == "(" for name in done.killed_by):
         return
     names = stated(done.mutant, done.kernel, done.observer, cases, goal)
-    if done.observer == patch.SUITE:
+    if done.observer == mutant_file.SUITE:
         sources = {case.id: case.file for case in cases}
         names += [f"case:{sources[case]}" for case in done.killed_by]
     details = {

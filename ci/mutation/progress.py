@@ -11,7 +11,7 @@ from ci.mutation.counting import Counting
 from ci.mutation.passes import unit_of
 from ci.mutation.trial import Trial
 from ci.units import records
-from faults.patch import FUZZ, KUNIT, SUITE, UNIT, Mutant
+from faults.mutant_file import FUZZ, KUNIT, SUITE, UNIT, Mutant
 
 TYPICAL_S: Mapping[str, float] = {UNIT: 10, FUZZ: 10, KUNIT: 60, SUITE: 10}
 """Duration of a trial that has never run on this machine, by observer."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from ci.mutation import rule_evidence
 from ci.mutation.trial import Ran, Trial
-from faults.patch import KUNIT, ON_HOST, SUITE, touched
+from faults.mutant_file import KUNIT, ON_HOST, SUITE, touched
 
 KILLED = "KILLED"
 SEVERITY = ("BROKEN", "CRASH", "TIMEOUT", "SURVIVED")

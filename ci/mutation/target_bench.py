@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from ci.mutation import trial
 from ci.mutation.trial import Clean, Goal, Trial
-from faults.patch import Mutant
+from faults.mutant_file import Mutant
 from pmubase.errors import UserError
 from vm import session, suite
 from vm.channel import Message

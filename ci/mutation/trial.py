@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from faults.patch import SUITE, Mutant
+from faults.mutant_file import SUITE, Mutant
 from vm.channel import Message
 from vm.suite import Case
 

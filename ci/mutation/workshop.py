@@ -7,8 +7,8 @@ import os
 import shutil
 from pathlib import Path
 
-from faults import patch
-from faults.patch import Mutant
+from faults import mutant_file
+from faults.mutant_file import Mutant
 from vm import module
 from vm.kernel import Kernel
 
@@ -31,7 +31,7 @@ def build(mutant: Mutant | None, kernel: Kernel, driver: Path, folder: Path, pro
     product.unlink(missing_ok=True)
     copy = restore(driver, folder)
     if mutant is not None:
-        patch.apply(mutant, folder)
+        mutant_file.apply(mutant, folder)
     made = copy / f"{module.NAME}.ko"
     made.unlink(missing_ok=True)
     try:

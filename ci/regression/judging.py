@@ -13,7 +13,7 @@ from ci.regression import passes, recipes, report, verdict
 from ci.regression.on_kernel import GUESTS, OnKernel, Request
 from ci.regression.verdict import NOT_RUN, Verdict
 from ci.units import records
-from faults.patches import Regression
+from faults.regression_file import Regression
 from faults.verdicts import CAUGHT
 from vm import arch as arches
 from vm.arch import Arch

@@ -17,8 +17,8 @@ from ci.regression import recipes, verdict, workshop
 from ci.regression.bench import Bench
 from ci.regression.verdict import BROKEN, Verdict
 from ci.regression.workshop import Built, Workshop
-from faults.patch import SUITE, PatchError
-from faults.patches import Regression
+from faults.mutant_file import SUITE, PatchError
+from faults.regression_file import Regression
 from pmubase.errors import UserError
 from vm import suite
 from vm.arch import Arch

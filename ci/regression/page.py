@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from faults import patches, verdicts
-from faults.patches import Regression, Unplanted
+from faults import regression_file, verdicts
+from faults.regression_file import Regression, Unplanted
 from faults.verdicts import CAUGHT, MISSED, Stored
 
 PAGE = Path("docs/regressions.md")
@@ -26,9 +26,9 @@ def listed() -> list[str]:
 
 def generated(root: Path) -> str:
     """The generated part of the page, with the mark. Malformed files are left out: lint reports them."""
-    folder = root / patches.FOLDER
-    found, _ = patches.collect(folder)
-    absent, _ = patches.unplanted(folder)
+    folder = root / regression_file.FOLDER
+    found, _ = regression_file.collect(folder)
+    absent, _ = regression_file.unplanted(folder)
     return f"{MARK}\n\n{list_of(found, absent, verdicts.read(folder), root)}"
 
 
@@ -57,7 +57,7 @@ def list_of(
         ("bug", "fix", "kernels", "targets"),
         _open(ordered, stored, root),
     )
-    for status in patches.STATUSES:
+    for status in regression_file.STATUSES:
         rows = [(bug.id, bug.reason) for bug in absent if bug.status == status]
         lines += _section(status.capitalize(), ("bug", "why"), rows)
     return "\n".join(lines).rstrip() + "\n"
@@ -82,7 +82,7 @@ def _figures(
         f"regressions: {len(ids)}, for {len(planted)} bugs",
         f"of the {LISTED} known bugs, these have a regression: {len(known)}",
     ]
-    for status in patches.STATUSES:
+    for status in regression_file.STATUSES:
         facts.append(f"{status}: {sum(bug.status == status for bug in absent)} bugs")
     return ["## Figures", "", *(f"- {fact}" for fact in facts), ""] + _table(
         ("kernel", "regressions", "caught", "missed", "not judged yet"), rows

@@ -17,7 +17,7 @@ from ci.regression.verdict import Verdict
 from ci.units import records
 from ci.units.inputs import Inputs
 from ci.units.records import Case, Record
-from faults.patches import Regression
+from faults.regression_file import Regression
 from faults.verdicts import CAUGHT, MISSED
 from pmubase import store
 from vm import arch, suite
@@ -28,7 +28,7 @@ OF_ARM64 = ("package:gcc-12-aarch64-linux-gnu", "package:qemu-system-arm")
 OURS = (
     *(f"file:ci/regression/{name}.py" for name in ("bench", "on_kernel", "verdict", "workshop")),
     *(f"file:ci/mutation/{name}.py" for name in ("target_bench", "trial")),
-    "file:faults/patch.py",
+    "file:faults/mutant_file.py",
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ci.mutation.trial import Trial
-from faults.patches import Regression
+from faults.regression_file import Regression
 from faults.verdicts import CAUGHT, MISSED, Stored
 
 BROKEN, NOT_RUN = "broken", "not run"

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ci.regression import recipes
-from faults import patch
-from faults.patch import PatchError
-from faults.patches import Regression
+from faults import mutant_file
+from faults.mutant_file import PatchError
+from faults.regression_file import Regression
 from pmubase import store
 from vm import kernel, module, tree
 from vm.arch import Arch
@@ -57,7 +57,7 @@ def patched(folder: Path, regression: Regression) -> Iterator[None]:
             (copies / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(folder / name, copies / name)
     try:
-        patch.apply_file(regression.path, folder)
+        mutant_file.apply_file(regression.path, folder)
         yield
     finally:
         restore(folder)

@@ -9,8 +9,8 @@ import pytest
 
 from ci.mutation import host, on_host
 from ci.mutation.host import HostTree
-from faults import patch
-from faults.patch import Mutant, PatchError
+from faults import mutant_file
+from faults.mutant_file import Mutant, PatchError
 from fuzz import corpora
 from pmubase import store
 
@@ -46,7 +46,7 @@ def fixture_root(tmp_path: Path) -> Path:
 def mutant(folder: Path, diff: str = DIFF) -> Mutant:
     path = folder / "M01-1-x.patch"
     path.write_text(f"Id: M01-1\n\nText.\n\n{diff}")
-    return patch.read(path)
+    return mutant_file.read(path)
 
 
 def content(folder: Path) -> dict[str, str]:

@@ -17,8 +17,8 @@ from ci.mutation.killers import Killers
 from ci.mutation.kunit import Kunit, KunitResults
 from ci.mutation.progress import Progress
 from ci.mutation.trial import Goal, Trial
-from faults import patch
-from faults.patch import OBSERVERS, Mutant
+from faults import mutant_file
+from faults.mutant_file import OBSERVERS, Mutant
 from pmubase import store
 
 PLAIN = Mutant("M1-1", Path("M1-1-x.patch"), "C01", ("CNT-001",), "", (), ("FAIL",), "t", ())
@@ -106,7 +106,7 @@ def judged(
     monkeypatch.setattr(kunit, "boot", boot)
     monkeypatch.setattr(kunit, "build", build)
     monkeypatch.setattr(Kunit, "clean", lambda self, suite="": CLEAN)
-    monkeypatch.setattr(patch, "apply", lambda mutant, folder: None)
+    monkeypatch.setattr(mutant_file, "apply", lambda mutant, folder: None)
     monkeypatch.setattr(workshop, "restore", lambda driver, folder: folder)
     done = Kunit("6.12", tmp_path, tmp_path, print).judge(PLAIN, Killers({}), goal)
     assert not list(tmp_path.rglob("image"))
@@ -131,7 +131,7 @@ def test_mutant_of_the_suites_is_built_with_a_changed_copy_of_them(
     monkeypatch.setattr(kunit, "boot", lambda *_: CLEAN)
     monkeypatch.setattr(kunit, "build", build)
     monkeypatch.setattr(Kunit, "clean", lambda self, suite="": CLEAN)
-    monkeypatch.setattr(patch, "apply", apply)
+    monkeypatch.setattr(mutant_file, "apply", apply)
     monkeypatch.setattr(workshop, "restore", lambda driver, folder: folder)
     for path in (PLAIN.path, kunit.SUITES / "mutants" / "Y1-x.patch"):
         judge = Kunit("6.12", tmp_path, tmp_path, print).judge
@@ -146,8 +146,8 @@ def test_mutant_of_the_suites_is_built_with_a_changed_copy_of_them(
 def test_only_kunit_can_judge_a_change_of_its_suites(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "Id: Y1\nRules: CNT-001\n\n--- a/kunit/recorder.c\n+++ b/kunit/recorder.c\n"
     monkeypatch.setattr(Path, "read_text", lambda self, encoding: text)
-    with pytest.raises(patch.PatchError, match="must be kunit for a change of kunit/"):
-        patch.read(kunit.SUITES / "mutants" / "Y1-x.patch")
+    with pytest.raises(mutant_file.PatchError, match="must be kunit for a change of kunit/"):
+        mutant_file.read(kunit.SUITES / "mutants" / "Y1-x.patch")
 
 
 def test_kill_by_one_suite_ends_a_kunit_trial(

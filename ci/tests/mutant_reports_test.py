@@ -11,7 +11,7 @@ import pytest
 
 from ci.mutation import report, trial
 from ci.mutation.trial import Ran, Trial
-from faults.patch import Mutant
+from faults.mutant_file import Mutant
 
 
 def mutant(**values: object) -> Mutant:

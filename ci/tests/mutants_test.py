@@ -14,8 +14,8 @@ from ci.mutation import kunit, report, rule_evidence, trial, workshop
 from ci.mutation.killers import Killers
 from ci.mutation.kunit import KunitResults
 from ci.mutation.trial import Clean, Goal, Ran, Trial
-from faults import patch
-from faults.patch import Mutant, PatchError
+from faults import mutant_file
+from faults.mutant_file import Mutant, PatchError
 from pmubase.errors import UserError
 from vm.channel import Message
 from vm.suite import Case
@@ -58,7 +58,7 @@ def mutant(**values: object) -> Mutant:
 
 
 def test_a_header_is_read(tmp_path: Path) -> None:
-    read = patch.read(written(tmp_path, HEADER + DIFF))
+    read = mutant_file.read(written(tmp_path, HEADER + DIFF))
     assert (read.id, read.failure_class, read.after) == ("M01-1", "C01", "B001")
     assert read.rules == ("CNT-007", "CNT-008")
     assert read.kill == ("FAIL", "CRASH")
@@ -68,12 +68,12 @@ def test_a_header_is_read(tmp_path: Path) -> None:
 
 
 def test_mutant_of_one_kernel_does_not_run_on_another(tmp_path: Path) -> None:
-    read = patch.read(written(tmp_path, HEADER.replace("both", "6.12") + DIFF))
+    read = mutant_file.read(written(tmp_path, HEADER.replace("both", "6.12") + DIFF))
     assert read.wants("6.12") and not read.wants("6.1")
 
 
 def test_debug_kernel_runs_exactly_its_own_mutants(tmp_path: Path) -> None:
-    read = patch.read(written(tmp_path, HEADER.replace("both", "6.12-debug") + DIFF))
+    read = mutant_file.read(written(tmp_path, HEADER.replace("both", "6.12-debug") + DIFF))
     kernels = ("6.1", "6.12", "6.1-debug", "6.12-debug")
     assert [name for name in kernels if read.wants(name)] == ["6.12-debug"]
     assert [name for name in kernels if mutant().wants(name)] == ["6.1", "6.12"]
@@ -109,7 +109,9 @@ def test_report_of_a_debug_kernel_at_the_end_kills_if_a_crash_does() -> None:
 
 
 def test_patch_without_header_runs_all_cases_and_has_a_remark(tmp_path: Path) -> None:
-    read = patch.read(written(tmp_path, "From: somebody\n\nJust a text.\n" + DIFF, "odd.patch"))
+    read = mutant_file.read(
+        written(tmp_path, "From: somebody\n\nJust a text.\n" + DIFF, "odd.patch")
+    )
     assert (read.id, read.rules, read.kernels, read.kill) == ("odd", (), (), ("FAIL",))
     assert "all cases are tried" in read.remarks[0]
     cases = [case("A.B", "CNT-001"), case("C.D", "CNT-002")]
@@ -149,7 +151,7 @@ def test_malformed_patch_is_a_one_line_error_that_names_it(
 ) -> None:
     path = written(tmp_path, text)
     with pytest.raises(PatchError) as caught:
-        patch.read(path)
+        mutant_file.read(path)
     assert complaint in str(caught.value)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
@@ -158,7 +160,7 @@ def test_malformed_patch_is_a_one_line_error_that_names_it(
 def test_duplicate_id_is_an_error(tmp_path: Path) -> None:
     written(tmp_path, HEADER + DIFF, "M01-1-a.patch")
     written(tmp_path, HEADER + DIFF, "M01-1-b.patch")
-    found, errors = patch.collect(tmp_path)
+    found, errors = mutant_file.collect(tmp_path)
     assert [m.path.name for m in found] == ["M01-1-a.patch"]
     assert "Id M01-1 is also the id of M01-1-a.patch" in str(errors[0])
 
@@ -171,33 +173,33 @@ def driver(folder: Path, text: str = "one\ntwo\nthree\n") -> Path:
 
 def test_patch_changes_only_the_copy(tmp_path: Path) -> None:
     source = driver(tmp_path)
-    read = patch.read(written(tmp_path / "patches", HEADER + DIFF))
+    read = mutant_file.read(written(tmp_path / "patches", HEADER + DIFF))
     copy = workshop.restore(source, tmp_path / "copy")
-    patch.apply(read, tmp_path / "copy")
+    mutant_file.apply(read, tmp_path / "copy")
     assert (copy / "core" / "period.c").read_text() == "one\nTWO\nthree\n"
     assert (source / "core" / "period.c").read_text() == "one\ntwo\nthree\n"
 
 
 def test_patch_with_old_context_does_not_apply(tmp_path: Path) -> None:
     source = driver(tmp_path, "ONE\ntwo\nthree\n")
-    read = patch.read(written(tmp_path / "patches", HEADER + DIFF))
+    read = mutant_file.read(written(tmp_path / "patches", HEADER + DIFF))
     workshop.restore(source, tmp_path / "copy")
     with pytest.raises(PatchError, match="does not apply"):
-        patch.apply(read, tmp_path / "copy")
+        mutant_file.apply(read, tmp_path / "copy")
 
 
 def test_every_mutant_is_readable_and_applies(tmp_path: Path) -> None:
-    found, errors = patch.collect(*patch.folders(mutants.ROOT))
+    found, errors = mutant_file.collect(*mutant_file.folders(mutants.ROOT))
     assert not errors
-    assert {patch.component_of(each.path) for each in found} == set(patch.COMPONENTS)
+    assert {mutant_file.component_of(each.path) for each in found} == set(mutant_file.COMPONENTS)
     for each in found:
         assert each.path.name.startswith(f"{each.id}-")
         assert each.rules and each.failure_class and each.text
-        for name in patch.touched(each):
+        for name in mutant_file.touched(each):
             copy = tmp_path / "copy" / name
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes((mutants.ROOT / name).read_bytes())
-        patch.apply(each, tmp_path / "copy")
+        mutant_file.apply(each, tmp_path / "copy")
 
 
 def test_workshop_writes_only_changed_files(tmp_path: Path) -> None:
@@ -205,7 +207,9 @@ def test_workshop_writes_only_changed_files(tmp_path: Path) -> None:
     (source / "core" / "state.c").write_text("state", encoding="utf-8")
     copy = workshop.restore(source, tmp_path / "copy")
     old = (copy / "core" / "state.c").stat().st_mtime_ns
-    patch.apply(patch.read(written(tmp_path / "patches", HEADER + DIFF)), tmp_path / "copy")
+    mutant_file.apply(
+        mutant_file.read(written(tmp_path / "patches", HEADER + DIFF)), tmp_path / "copy"
+    )
     (copy / "core" / "new.c").write_text("of a mutant", encoding="utf-8")
     (copy / "core" / "state.o").write_text("made", encoding="utf-8")
     workshop.restore(source, tmp_path / "copy")
@@ -371,11 +375,11 @@ def of_kunit(tried: KunitResults, *kill: str, clean: KunitResults = ran()) -> Tr
 
 
 def test_observers_are_read(tmp_path: Path) -> None:
-    assert patch.read(written(tmp_path, HEADER + DIFF)).observers == ("suite",)
-    both = patch.read(written(tmp_path, HEADER + "Observers: suite, kunit\n" + DIFF))
+    assert mutant_file.read(written(tmp_path, HEADER + DIFF)).observers == ("suite",)
+    both = mutant_file.read(written(tmp_path, HEADER + "Observers: suite, kunit\n" + DIFF))
     assert (both.observers, both.any_of) == (("kunit", "suite"), False)
     text = HEADER + "Observers: any suite, unit, fuzz\nHarness: period\n" + DIFF
-    one_of = patch.read(written(tmp_path, text))
+    one_of = mutant_file.read(written(tmp_path, text))
     assert (one_of.observers, one_of.any_of) == (("unit", "fuzz", "suite"), True)
     assert one_of.harness == "period"
 
@@ -385,22 +389,22 @@ def test_same_change_for_the_same_target_is_an_error(tmp_path: Path) -> None:
     other = HEADER.replace("M01-1", "M01-2")
     written(tmp_path, other + DIFF, "M01-2-b.patch")
     written(tmp_path, "Target: refpmu_little\n" + other.replace("-2", "-3") + DIFF, "M01-3-c.patch")
-    found, errors = patch.collect(tmp_path)
+    found, errors = mutant_file.collect(tmp_path)
     assert [m.id for m in found] == ["M01-1", "M01-3"]
     assert "M01-1-what.patch has the same change and the same target" in str(errors[0])
 
 
 def test_content_of_a_mutant_has_no_description(tmp_path: Path) -> None:
-    first = patch.read(written(tmp_path, HEADER + DIFF))
+    first = mutant_file.read(written(tmp_path, HEADER + DIFF))
     for old, new, same in (
         ("in a sentence", "in other words", True),
         ("Class: C01", "Class: C02", True),
         ("CNT-007, CNT-008", "CNT-007", False),
         ("Kill: FAIL, CRASH", "Kill: FAIL", False),
     ):
-        changed = patch.read(written(tmp_path, HEADER.replace(old, new) + DIFF))
+        changed = mutant_file.read(written(tmp_path, HEADER.replace(old, new) + DIFF))
         assert (changed.content == first.content) == same, old
-    changed = patch.read(written(tmp_path, HEADER + DIFF.replace("TWO", "2")))
+    changed = mutant_file.read(written(tmp_path, HEADER + DIFF.replace("TWO", "2")))
     assert changed.content != first.content
 
 
@@ -411,8 +415,8 @@ def test_patch_may_change_only_the_folder_that_its_mutants_are_in() -> None:
         ("conformance/mutants/J01-x.patch", "conformance"),
         ("kunit/mutants/Y01-x.patch", "kunit"),
     ):
-        assert patch.component_of(mutants.ROOT / name) == component
-    assert patch.component_of(Path("/elsewhere/mutants/x.patch")) == "driver"
+        assert mutant_file.component_of(mutants.ROOT / name) == component
+    assert mutant_file.component_of(Path("/elsewhere/mutants/x.patch")) == "driver"
 
 
 def test_a_kunit_case_of_its_rules_kills_before_others() -> None:

@@ -12,8 +12,8 @@ from ci import mutants
 from ci.checks import mutants as step
 from ci.mutation import matrix, parts, report
 from ci.mutation.trial import Trial
-from faults import exempt_rules, patch
-from faults.patch import Mutant
+from faults import exempt_rules, mutant_file
+from faults.mutant_file import Mutant
 from pmubase.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -52,7 +52,7 @@ def test_new_mutant_does_not_change_the_part_of_others() -> None:
 
 
 def test_parts_of_the_mutants_have_similar_sizes() -> None:
-    found, _ = patch.collect(ROOT / "driver" / "mutants")
+    found, _ = mutant_file.collect(ROOT / "driver" / "mutants")
     sizes = [len(parts.part_of(found, number, 8)) for number in range(1, 9)]
     assert min(sizes) > 0 and max(sizes) < 2 * len(found) / 8
 

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from ci import oracle
-from faults.patch import Mutant
+from faults.mutant_file import Mutant
 from pmubase.errors import UserError
 from vm.guest import Done, GuestLost
 

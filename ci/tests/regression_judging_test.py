@@ -21,9 +21,9 @@ from ci.regression.judging import Judge
 from ci.regression.on_kernel import Request
 from ci.regression.verdict import BROKEN, NOT_RUN, Verdict
 from ci.regression.workshop import Built
-from faults import patches, verdicts
-from faults.patch import Mutant, PatchError
-from faults.patches import Regression
+from faults import regression_file, verdicts
+from faults.mutant_file import Mutant, PatchError
+from faults.regression_file import Regression
 from faults.verdicts import CAUGHT, MISSED
 from pmubase.errors import UserError
 from vm import arch, session
@@ -51,7 +51,7 @@ def written(folder: Path, text: str = HEADER + DIFF) -> Path:
 
 
 def regression(folder: Path, **values: object) -> Regression:
-    return replace(patches.read(written(folder / "patches")), **values)
+    return replace(regression_file.read(written(folder / "patches")), **values)
 
 
 CASES = (
@@ -382,7 +382,7 @@ def test_miss_by_the_named_rules_alone_is_not_written(
         path = folder / f"{name}-bug.patch"
         path.parent.mkdir(exist_ok=True)
         path.write_text(header + diff, encoding="utf-8")
-    one, other = patches.collect(folder)[0]
+    one, other = regression_file.collect(folder)[0]
     found = [
         Verdict(one, "6.12", CAUGHT, "intel", "A.One", "CNT-003"),
         Verdict(other, "6.12", MISSED),

@@ -10,7 +10,7 @@ import pytest
 from ci.checks import regressions
 from ci.regression import page
 from ci.regression.verdict import BROKEN, Verdict, merged
-from faults import patches, verdicts
+from faults import regression_file, verdicts
 from faults.verdicts import CAUGHT, MISSED, Stored
 from pmubase.errors import UserError
 
@@ -131,7 +131,7 @@ def test_stored_miss_needs_a_reason_and_a_stored_catch_has_none(tmp_path: Path) 
 
 def test_old_page_is_reported(tmp_path: Path) -> None:
     root = laid_out(tmp_path)
-    (root / patches.FOLDER / verdicts.NAME).write_text(CAUGHT_ROW)
+    (root / regression_file.FOLDER / verdicts.NAME).write_text(CAUGHT_ROW)
     (line,) = regressions.findings(root, BUGS)
     assert line == "docs/regressions.md: is not up to date: run python3 -m ci.regression_page"
     (root / page.PAGE).write_text("# Head\n")
@@ -153,8 +153,8 @@ def test_page_has_each_bug_in_its_group(tmp_path: Path) -> None:
 
 def test_new_results_replace_old_ones_of_the_same_kernel(tmp_path: Path) -> None:
     root = laid_out(tmp_path, verdicts=CAUGHT_ROW)
-    folder = root / patches.FOLDER
-    known, _ = patches.collect(folder)
+    folder = root / regression_file.FOLDER
+    known, _ = regression_file.collect(folder)
     new = [
         Verdict(known[0], "6.12", MISSED),
         Verdict(known[0], "6.1", CAUGHT, "intel", "A.Two", "CNT-001"),

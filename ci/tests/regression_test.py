@@ -13,9 +13,9 @@ import pytest
 
 from ci.regression import recipes, workshop
 from ci.regression.workshop import Workshop
-from faults import patches
-from faults.patch import PatchError
-from faults.patches import Regression
+from faults import regression_file
+from faults.mutant_file import PatchError
+from faults.regression_file import Regression
 from pmubase.errors import UserError
 from vm import arch, kernel, tree
 
@@ -42,7 +42,7 @@ def written(folder: Path, text: str = HEADER + DIFF, name: str = "B001-carry.pat
 
 
 def regression(folder: Path, **values: object) -> Regression:
-    return replace(patches.read(written(folder / "patches")), **values)
+    return replace(regression_file.read(written(folder / "patches")), **values)
 
 
 def laid_out(folder: Path, text: str = SOURCE) -> Path:
@@ -54,7 +54,7 @@ def laid_out(folder: Path, text: str = SOURCE) -> Path:
 
 
 def test_header_is_read(tmp_path: Path) -> None:
-    one = patches.read(written(tmp_path))
+    one = regression_file.read(written(tmp_path))
     assert (one.id, one.bug, one.commit) == ("B001", "B001", "7f612a7f0bc1")
     assert one.subject == "perf/x86: Fix full width counter, counter overflow"
     assert (one.kernels, one.targets) == (("6.1", "6.12"), ("intel", "amd"))
@@ -65,7 +65,9 @@ def test_header_is_read(tmp_path: Path) -> None:
 
 def test_fix_may_have_no_commit_and_rules_may_be_none(tmp_path: Path) -> None:
     text = HEADER.replace("7f612a7f0bc1 ", "").replace("CNT-003, SMP-005", "none")
-    one = patches.read(written(tmp_path, text.replace("B001", "L001a") + DIFF, "L001a-x.patch"))
+    one = regression_file.read(
+        written(tmp_path, text.replace("B001", "L001a") + DIFF, "L001a-x.patch")
+    )
     assert (one.commit, one.subject[:8], one.rules) == ("", "perf/x86", ())
     assert (one.id, one.bug) == ("L001a", "L001")
 
@@ -88,7 +90,7 @@ def test_fix_may_have_no_commit_and_rules_may_be_none(tmp_path: Path) -> None:
 def test_malformed_patch_is_a_one_line_error(tmp_path: Path, text: str, complaint: str) -> None:
     path = written(tmp_path, text)
     with pytest.raises(PatchError) as caught:
-        patches.read(path)
+        regression_file.read(path)
     assert complaint in str(caught.value) and "\n" not in str(caught.value)
     assert str(caught.value).startswith(str(path))
 
@@ -97,17 +99,17 @@ def test_one_id_may_have_a_patch_for_each_kernel_but_not_two(tmp_path: Path) -> 
     for name, series, line in (("B001-x", "6.12", "2"), ("B001-x.6.1", "6.1", "3")):
         text = HEADER.replace("6.1, 6.12", series) + DIFF.replace("TWO", line)
         written(tmp_path, text, f"{name}.patch")
-    found, errors = patches.collect(tmp_path)
+    found, errors = regression_file.collect(tmp_path)
     assert [one.kernels for one in found] == [("6.1",), ("6.12",)] and not errors
     written(tmp_path, HEADER + DIFF, "B001-y.patch")
-    _, errors = patches.collect(tmp_path)
+    _, errors = regression_file.collect(tmp_path)
     assert "Id B001 on 6.1 is also B001-x.6.1.patch" in str(errors[0])
 
 
 def test_same_change_twice_is_an_error(tmp_path: Path) -> None:
     written(tmp_path)
     written(tmp_path, HEADER.replace("B001", "B002") + DIFF, "B002-x.patch")
-    _, errors = patches.collect(tmp_path)
+    _, errors = regression_file.collect(tmp_path)
     assert "B001-carry.patch has the same change on 6.1" in str(errors[0])
 
 
@@ -220,7 +222,7 @@ def test_module_is_built_again_only_for_a_changed_header(tmp_path: Path, shop: F
     (shop.path / header).parent.mkdir(parents=True)
     (shop.path / header).write_text(SOURCE)
     path = written(tmp_path / "more", HEADER + DIFF.replace(NAME, header))
-    assert place.build(patches.read(path), ["refpmu"], clean).modules != clean.modules
+    assert place.build(regression_file.read(path), ["refpmu"], clean).modules != clean.modules
 
 
 def test_build_after_a_killed_run_restores_the_tree_first(tmp_path: Path, shop: FakeTree) -> None:

@@ -78,7 +78,11 @@ def add(tree: Path, name: str, text: str) -> None:
         ("packages_import_lower_packages", "vm/x.py", "def f():\n    import ci.lint\n"),
         ("packages_import_lower_packages", "vm/x.py", 'A = ("python3", "-m", "ci")\n'),
         ("packages_import_lower_packages", "vm/x.py", 'A = ["kunit.run"]\n'),
-        ("packages_import_lower_packages", "conformance/rules/x.py", "from faults import patch\n"),
+        (
+            "packages_import_lower_packages",
+            "conformance/rules/x.py",
+            "from faults import lie_file\n",
+        ),
         ("packages_import_lower_packages", "pmubase/x.py", "from vm.kernel import find\n"),
         ("build_lists_agree", "driver/core/b.c", "// SPDX-License-Identifier: X\n"),
         ("build_lists_agree", "driver/Kbuild", "refpmu-y += core/gone.o\n"),

@@ -16,8 +16,8 @@ import pytest
 from _pytest.mark import ParameterSet
 from ci.mutation import host, on_host
 from ci.mutation.on_host import Host
-from faults import patch
-from faults.patch import Mutant
+from faults import mutant_file
+from faults.mutant_file import Mutant
 from fuzz.run import subjects
 
 FUZZ = Path(__file__).resolve().parent.parent
@@ -30,7 +30,7 @@ SEARCH_LIMIT_S = 1800
 def mutants_of_harnesses() -> dict[str, list[Mutant]]:
     """The mutants of each harness."""
     found: dict[str, list[Mutant]] = defaultdict(list)
-    for mutant in patch.collect(*patch.folders(ROOT))[0]:
+    for mutant in mutant_file.collect(*mutant_file.folders(ROOT))[0]:
         if mutant.harness:
             found[mutant.harness].append(mutant)
     return found

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from faults import patch
-from faults.patch import Mutant, PatchError
+from faults import mutant_file
+from faults.mutant_file import Mutant, PatchError
 from pmubase import toml_file
 from pmubase.errors import UserError
 from pmubase.toml_file import TEXT, like, table
@@ -64,7 +64,7 @@ class Regression:
     @property
     def files(self) -> tuple[str, ...]:
         """The files of the kernel tree that it changes."""
-        return patch.touched_by(self.diff)
+        return mutant_file.touched_by(self.diff)
 
     @property
     def changes_headers(self) -> bool:
@@ -99,7 +99,7 @@ class Unplanted:
 
 def read(path: Path) -> Regression:
     """Reads a patch file. PatchError if it has no regression, or its header is malformed."""
-    values, text, diff = patch.read_parts(path, KEYS)
+    values, text, diff = mutant_file.read_parts(path, KEYS)
     for key in NEEDED:
         if key not in values:
             raise PatchError(f"{path}: {key}: is missing")
@@ -110,7 +110,7 @@ def read(path: Path) -> Regression:
         )
     fix = FIX.match(values["Fix"])
     assert fix is not None  # A value is never empty.
-    kernels = patch.words(values["Kernels"])
+    kernels = mutant_file.words(values["Kernels"])
     for series in kernels:
         if not SERIES.match(series):
             raise PatchError(f"{path}: Kernels: '{series}' is not like 6.12")
@@ -122,9 +122,9 @@ def read(path: Path) -> Regression:
         commit=fix[1] or "",
         subject=fix[2],
         kernels=kernels,
-        targets=patch.words(values["Targets"]),
-        rules=() if none else patch.rule_ids(path, values["Rules"]),
-        kill=patch.results_that_kill(path, values),
+        targets=mutant_file.words(values["Targets"]),
+        rules=() if none else mutant_file.rule_ids(path, values["Rules"]),
+        kill=mutant_file.results_that_kill(path, values),
         missed=values.get("Missed", ""),
         text=text,
         diff=diff,
@@ -134,7 +134,7 @@ def read(path: Path) -> Regression:
 def _check_files(path: Path, diff: str) -> None:
     if NEW_OR_REMOVED.search(diff):
         raise PatchError(f"{path}: adds or removes a file; a regression changes existing ones")
-    for name in patch.touched_by(diff):
+    for name in mutant_file.touched_by(diff):
         if not name.startswith(COMPONENTS) or ".." in name.split("/"):
             raise PatchError(f"{path}: changes {name}, which is in none of {', '.join(COMPONENTS)}")
 
