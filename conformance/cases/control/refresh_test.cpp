@@ -122,7 +122,7 @@ void RefreshAgain(int) {
 
 CASE_USES(Control, RefreshedTimerSamplesOnceForEachRefresh, Feature::kHighResTimers);
 CONFORMANCE_CASE(Control, RefreshedTimerSamplesOnceForEachRefresh, .rules = {rule::CTL_030},
-                 .timing = "waits for 1000 timers of 50 us, at most 5 s") {
+                 .budget_s = 60, .timing = "waits for 1000 timers of 50 us, at most 5 s for 100") {
   const Event event =
       Open(Software(PERF_COUNT_SW_CPU_CLOCK), {.pid = getpid(), .sample_period = 50'000});
   Ring ring(event, 16);
@@ -134,7 +134,9 @@ CONFORMANCE_CASE(Control, RefreshedTimerSamplesOnceForEachRefresh, .rules = {rul
   ASSERT_EQ(fcntl(event.fd(), F_SETOWN_EX, &thread), 0);
   ASSERT_EQ(fcntl(event.fd(), F_SETFL, O_ASYNC), 0);
   event.Refresh(1);
-  EXPECT_TRUE(RepeatUntil([] {}, [] { return handled >= kRefreshes; })) << rule::CTL_030.text;
+  for (int n = 100; n <= kRefreshes; n += 100) {
+    ASSERT_TRUE(RepeatUntil([] {}, [n] { return handled >= n; })) << rule::CTL_030.text;
+  }
   BusyWait(0.001);  // twenty periods
   EXPECT_EQ(handled, kRefreshes) << rule::CTL_030.text;
   EXPECT_EQ(ring.Drain().samples.size(), std::size_t{kRefreshes}) << rule::CTL_030.text;
