@@ -62,7 +62,7 @@ TEST(FixIn, FailureHasItInEveryFormat) {
   const Report report = Failed({"AAA-001"});
   EXPECT_THAT(Summary(report), HasSubstr("\n    fix in: driver\n"));
   EXPECT_THAT(ToKtap(report), HasSubstr("\n# fix in: driver\n"));
-  EXPECT_THAT(ToJunit(report), HasSubstr("\nmend: driver</failure>"));
+  EXPECT_THAT(ToJunit(report), HasSubstr("\nfix in: driver</failure>"));
   EXPECT_EQ(nlohmann::json::parse(ToJson(report))["rules"][2]["subject"], "perf core");
 }
 
