@@ -3,8 +3,7 @@
 COMMANDS := run check kunit intree fuzz fuzz-vm oracle mutants regressions lies bench soak matrix nightly site rules coverage lines lint guest-suite deps clean
 .PHONY: help $(COMMANDS)
 
-help: ## print this list
-	@/usr/bin/python3 -B -m ci.commands help
-
-$(COMMANDS):
+# A new machine may have no Python yet.
+help $(COMMANDS):
+	@[ -x /usr/bin/python3 ] || ci/install-deps
 	@/usr/bin/python3 -B -m ci.commands $@

@@ -12,7 +12,7 @@ namespace pmuconf {
 
 enum class Level { kMust, kShould, kMay };
 enum class RuleStatus { kDraft, kActive, kRetired };
-// Whose code has to be mended if the rule is violated.
+// Whose code has to be fixed if the rule is violated.
 enum class RuleSubject { kDriver, kPerfCore, kArchitecture, kSuite };
 
 // A value that a rule permits for the behaviour `name`: a number or an errno. `kernels` names
