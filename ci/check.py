@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from ci import judged, matrix_file
+from ci import matrix_file
 from ci.mutation import parts
 from ci.soak import positive_number
 from ci.timed_commands import Commands
@@ -111,7 +111,6 @@ def run(
     stopped = stop and any(outcome.failed for outcome in outcomes)
     display.end(outcomes, never, stopped)
     summary.write(OUT / "results.json", outcomes, never)
-    judged.record_check(outcomes, OUT.parent / judged.NAME)
     return int(bool(never) or any(outcome.failed for outcome in outcomes))
 
 

@@ -167,8 +167,14 @@ COMMANDS = {
     ),
     "rules": Command(
         "write the catalogue, with the evidence for each rule, to build/rules",
-        (_python("ci.judged"), (PMUCONF, "explain", "--markdown", "--out", "build/rules")),
+        (_python("results", "rules", "--out", "build/rules"),),
         GUEST,
+    ),
+    "explain": Command(
+        "print a rule or a case with its evidence: ID=CNT-002 or ID=Suite.Name",
+        (_python("results", "explain"),),
+        GUEST,
+        _named("ID"),
     ),
     "coverage": Command(
         "report the branches of driver/core and driver/model that the unit tests take; and make lines",

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from ci import driver_page, judged, matrix_file, timed_commands
+from ci import driver_page, matrix_file, timed_commands
 from ci.matrix_file import PYTHON, ROOT, Job, matches
 from ci.soak import positive_number
 from pmubase.errors import UserError
@@ -250,7 +250,6 @@ def write(outcomes: Sequence[Outcome]) -> None:
     _replace(OUT / "matrix.md", "\n".join(lines))
     reports = reports_of(outcomes)
     _replace(OUT / "rules.md", driver_page.page_of_reports(reports, OUT))
-    judged.add(judged.of_files(reports), OUT.parent / judged.NAME)
 
 
 def reports_of(outcomes: Iterable[Outcome]) -> list[Path]:
@@ -353,7 +352,7 @@ def main(arguments: Sequence[str]) -> int:
         count = f"{len(chosen)} of {len(jobs)} jobs"
         print(f"{count}, {options.parallel} at the same time: about {minutes:.0f} min", flush=True)
         outcomes = run_all(chosen, options.parallel)
-    except (UserError, judged.JudgedError, OSError) as error:
+    except (UserError, OSError) as error:
         print(f"matrix: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -23,7 +23,7 @@
 #include "lies/liar.h"
 #include "lies/lie.h"
 #include "report/choose.h"
-#include "report/explain_command.h"
+#include "report/explain.h"
 #include "report/formats.h"
 #include "report/kernel_bug.h"
 #include "report/lava.h"
@@ -65,7 +65,8 @@ struct Options {
   bool busy = false;
   std::string verdict = "target";  // or kAllSubjects
   ProbeOptions probe;
-  ExplainOptions explain;
+  std::string explain_id;
+  bool explain_json = false;
   WatchOptions watch;
   ReproOptions repro;
 };
@@ -115,6 +116,17 @@ int List(Options options) {
   const auto ids = Select(options.selection, ChooseProfile(options.target, options.profile),
                           Suite(), AllRules());
   std::cout << ListOfCases(target, ids, options.json);
+  Flush();
+  return 0;
+}
+
+int ExplainOne(const Options& options) {
+  if (options.explain_id.empty() && !options.explain_json) {
+    throw ConfigError("no rule: give its id, a case or --json");
+  }
+  std::cout << (options.explain_id.empty()
+                    ? ExplainAll()
+                    : Explain(options.explain_id, options.explain_json, Colour(STDOUT_FILENO)));
   Flush();
   return 0;
 }
@@ -423,7 +435,9 @@ int Main(int argc, char** argv) {
   repro->add_flag("--text", options.repro.text, "print the program as text, which can be edited");
   repro->add_flag("--cpus", options.repro.cpus, "allow CPU hotplug although this is not a guest");
 
-  auto* const explain = AddExplain(&app, &options.explain);
+  auto* const explain = app.add_subcommand("explain", "print a rule or a case");
+  explain->add_option("id", options.explain_id, "id of a rule or a case");
+  explain->add_flag("--json", options.explain_json, "print JSON; without an id, all of them");
 
   auto* const serve = app.add_subcommand("serve", "run as the agent in a guest");
   add_target(serve)->required();
@@ -461,7 +475,7 @@ int Main(int argc, char** argv) {
   if (probe->parsed()) return ProbeCommand(options.probe);
   if (watch->parsed()) return Watch(options.watch);
   if (repro->parsed()) return ReproOne(options);
-  if (explain->parsed()) return Explain(options.explain);
+  if (explain->parsed()) return ExplainOne(options);
   if (one->parsed()) return RunCase(options);
   if (report->parsed()) return ReportStream(options);
   context().pmu = options.pmu;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: page, history, site, bundle, verify, kcidb."""
+"""The command line: page, history, site, rules, explain, bundle, verify, kcidb."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pmubase.errors import UserError
-from results import bundle, document, history, kcidb, page, reports, signature, site
+from results import bundle, document, evidence, history, kcidb, page, reports, signature, site
 
 
 class Parser(argparse.ArgumentParser):
@@ -36,6 +36,7 @@ def main(argv: Sequence[str]) -> int:
     made.add_argument("--file", type=Path, default=history.default_file(), help="the history")
     made.add_argument("--out", type=Path, required=True, help="the folder of the site")
     made.set_defaults(command=_site)
+    _rule_commands(commands)
     _bundle_commands(commands)
     _kcidb_command(commands)
     options = parser.parse_args(argv)
@@ -65,6 +66,26 @@ def _history_commands(commands: Any) -> None:
     diff.set_defaults(command=_diff)
     for action in (add, show, diff):
         action.add_argument("--file", type=Path, default=history.default_file())
+
+
+def _rule_commands(commands: Any) -> None:
+    written = commands.add_parser("rules", help="write pages about all rules, with their evidence")
+    written.add_argument("--out", type=Path, required=True, help="the folder of the pages")
+    written.set_defaults(command=_rules)
+    explained = commands.add_parser("explain", help="print a rule or a case, with its evidence")
+    explained.add_argument("--id", required=True, help="of a rule, or of a case")
+    explained.set_defaults(command=_explain)
+
+
+def _rules(options: argparse.Namespace) -> int:
+    evidence.write_pages(options.out)
+    print(options.out / evidence.INDEX)
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    print(evidence.explain(options.id), end="")
+    return 0
 
 
 def _bundle_commands(commands: Any) -> None:

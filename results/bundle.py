@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from results import archive, document, facts, reports, stream
+from pmubase import store
+from results import archive, document, reports, stream
 from results.archive import MANIFEST
 from results.errors import ResultsError
 
@@ -27,7 +28,7 @@ KEYS: dict[str, Any] = {
     **{key: str for key in ("target", "kernel", "release", "arch", "profile", "verdict")},
 }
 SUBJECT = ("target", "kernel", "release", "arch", "profile")
-BINARY = facts.ROOT / "build" / "guest" / "conformance" / "pmuconf"
+BINARY = store.ROOT / "build" / "guest" / "conformance" / "pmuconf"
 CATALOGUE = ("rules/*.toml", "profiles/*.toml", "waivers/*.toml", "untested.toml")
 """The files of conformance/ that decide a verdict, besides the cases."""
 JUDGE_S = 120
@@ -82,7 +83,7 @@ def cases(target: str) -> dict[str, list[str]]:
 def catalogue_digest(of: Mapping[str, list[str]]) -> str:
     """A hash of all that decides a verdict: rules, profiles, waivers, and the cases with their rules."""
     digest = hashlib.sha256()
-    folder = facts.ROOT / "conformance"
+    folder = store.ROOT / "conformance"
     for pattern in CATALOGUE:
         for path in sorted(folder.glob(pattern)):
             digest.update(f"{path.relative_to(folder)}\0".encode())

@@ -22,7 +22,10 @@ KEYS: dict[str, Any] = {
 """The keys that a page needs, and their types."""
 CASE_KEYS = {"id": str, "rules": list, "result": str, "duration_s": (int, float), "message": str}
 VERDICT_KEYS = {"subject": str, "verdict": str, "reason": str}
-RULE_KEYS = {"id": str, "level": str, "subject": str, "result": str, "text": str}
+RULE_KEYS: dict[str, Any] = {
+    **dict.fromkeys(("id", "level", "subject", "result", "text", "why"), str),
+    "source": list,
+}
 
 
 @dataclass(frozen=True)

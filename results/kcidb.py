@@ -16,7 +16,6 @@ VERSION = {"major": 5, "minor": 3}
 ORIGIN = re.compile(r"[a-z0-9_]+")
 ID = re.compile(r"[a-z0-9_]+:[^\0]+")
 NOT_PATH = re.compile(r"[^A-Za-z0-9_.-]")
-WAIVER = re.compile(r"(?m)^waiver (?P<id>\S+): (?P<reason>.*) \((?P<link>\S*)\)")
 EXCERPT = 16384
 """The maximum length of an excerpt of a log."""
 DIGITS = 16
@@ -61,8 +60,8 @@ def report(runs: Sequence[Run], origin: str, build: str = "", machine: str = "")
         for test in _tests(run, f"{origin}:{key}", machine):
             case = test.pop("case")
             found["tests"].append({"build_id": of, "origin": origin} | test)
-            if case.get("result") == "WAIVED":
-                _add_waiver(issues, incidents, test["id"], case["message"], origin)
+            if case.get("waiver") and case["result"] == "WAIVED":
+                _add_waiver(issues, incidents, test["id"], case["waiver"], origin)
     found |= {"issues": list(issues.values())} if issues else {}
     found |= {"incidents": incidents} if incidents else {}
     return {key: value for key, value in found.items() if value}
@@ -128,7 +127,16 @@ def _tests(run: Run, prefix: str, machine: str) -> Iterator[dict[str, Any]]:
             test["log_excerpt"] = _plain(case["message"])[:EXCERPT]
         if "duration_s" in case:
             test["duration"] = case["duration_s"]
-        kept = ("result", "skip_reason", "rules", "runs", "repro")
+        kept = (
+            "result",
+            "skip_reason",
+            "capability",
+            "guest_lost",
+            "waiver",
+            "rules",
+            "runs",
+            "repro",
+        )
         test["misc"] = {key: case[key] for key in kept if case.get(key)}
         yield test | {"case": case}
     if data["verdict"] not in VERDICTS:
@@ -156,15 +164,14 @@ def _status(run: Run, case: dict[str, Any]) -> str:
 
 
 def _add_waiver(
-    issues: dict[str, Any], incidents: list[Any], test: str, message: str, origin: str
+    issues: dict[str, Any], incidents: list[Any], test: str, waiver: dict[str, str], origin: str
 ) -> None:
     """Adds the issue of a waiver, once, and an incident of it for a waived test."""
-    found = WAIVER.search(message)
-    name = _plain(found["id"]) if found else "waiver"
+    name = _plain(waiver["id"])
     issue: dict[str, Any] = {"id": f"{origin}:{name}", "version": 1, "origin": origin}
-    if found and found["link"]:
-        issue["report_url"] = _plain(found["link"])
-    issue["comment"] = _plain(found["reason"]) if found else "a waiver accepts the failure"
+    if waiver["link"]:
+        issue["report_url"] = _plain(waiver["link"])
+    issue["comment"] = _plain(waiver["reason"])
     issues.setdefault(name, issue)
     incidents.append(
         {

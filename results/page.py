@@ -7,23 +7,20 @@ Several runs are the columns of one page.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from conformance.rules.generate import Rule
+from conformance.rules.generate import read_areas
 from pmubase import store
-from results import facts, pictures
+from results import facts, pictures, templates
 from results.document import Run
-from results.errors import ResultsError
+from results.templates import ASSETS
 
-ASSETS = Path(__file__).resolve().parent / "assets"
 NAME = "index.html"
 TOTALS = ("passed", "failed", "waived", "skipped", "broken", "timeout", "crash", "lost")
 STYLES = {"CONFORMANT": "good", "NOT_CONFORMANT": "bad", "NOT_JUDGED": "open", "PARTIAL": "open"}
 """The class of a verdict in the style sheet."""
-NEEDS = re.compile(r"^needs (\w+)")
 
 
 class Texts:
@@ -41,6 +38,13 @@ class Texts:
         return self._numbers[text]
 
 
+def message_of(case: dict[str, Any]) -> str:
+    """The message of a case, after the waiver that decides its result."""
+    waiver = case.get("waiver")
+    accepted = f"waiver {waiver['id']}: {waiver['reason']} ({waiver['link']})\n" if waiver else ""
+    return f"{accepted}{case['message']}"
+
+
 def _run(run: Run, texts: Texts) -> dict[str, Any]:
     data = run.data
     found: dict[str, Any] = {"place": run.place}
@@ -55,7 +59,7 @@ def _run(run: Run, texts: Texts) -> dict[str, Any]:
         case["id"]: [
             case["result"],
             case["duration_s"],
-            texts.number(case["message"]),
+            texts.number(message_of(case)),
             texts.number(case.get("repro", "")),
             texts.number(case.get("skip_reason", "")),
         ]
@@ -64,8 +68,8 @@ def _run(run: Run, texts: Texts) -> dict[str, Any]:
     return found
 
 
-def _rules(runs: Sequence[Run], known: dict[str, Rule]) -> list[dict[str, Any]]:
-    """The rules that occur in a run, by id. An unknown rule has the text of the run."""
+def _rules(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """The rules that occur in a run, by id."""
     named: dict[str, dict[str, Any]] = {}
     cases: dict[str, dict[str, None]] = {}
     for run in runs:
@@ -78,20 +82,15 @@ def _rules(runs: Sequence[Run], known: dict[str, Rule]) -> list[dict[str, Any]]:
     found = []
     for name in sorted(named):
         seen = named[name]
-        row = {key: seen[key] for key in ("id", "level", "status", "subject", "text")}
-        row |= {"why": "", "source": [], "layer": seen.get("layer", ""), "cases": []}
-        row["cases"] = list(cases.get(name, {}))
-        if name in known:
-            rule = known[name]
-            series = runs[0].data["kernel"]
-            links = [facts.link(source, series) for source in rule.source]
-            row["why"] = rule.why
-            row["source"] = [[one.text, one.href] for one in links]
+        row = {key: seen[key] for key in ("id", "level", "status", "subject", "text", "why")}
+        links = [facts.link(source, runs[0].data["kernel"]) for source in seen["source"]]
+        row["source"] = [[one.text, one.href] for one in links]
+        row |= {"layer": seen.get("layer", ""), "cases": list(cases.get(name, {}))}
         found.append(row)
     return found
 
 
-def skips(runs: Sequence[Run], capabilities: dict[str, str]) -> list[dict[str, Any]]:
+def skips(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """The skipped cases by skip reason and message, the most cases first. Each has the numbers of its runs, from 1."""
     groups: dict[tuple[str, str], dict[str, set[int]]] = {}
     for number, run in enumerate(runs, 1):
@@ -103,10 +102,8 @@ def skips(runs: Sequence[Run], capabilities: dict[str, str]) -> list[dict[str, A
     found = []
     order = list(facts.SKIP_REASONS)
     for (reason, message), cases in groups.items():
-        needs = NEEDS.match(message)
-        hint = capabilities.get(needs[1], "") if needs else ""
         rows = [[name, sorted(cases[name])] for name in sorted(cases)]
-        found.append({"reason": reason, "message": message, "hint": hint, "cases": rows})
+        found.append({"reason": reason, "message": message, "cases": rows})
     place = {name: number for number, name in enumerate(order)}
     return sorted(
         found,
@@ -145,8 +142,8 @@ def data_of(runs: Sequence[Run]) -> dict[str, Any]:
     rows = [_run(run, texts) for run in runs]
     return {
         "runs": rows,
-        "rules": _rules(runs, facts.catalogue()),
-        "areas": facts.areas(),
+        "rules": _rules(runs),
+        "areas": read_areas(store.ROOT / "conformance" / "rules"),
         "texts": texts.all,
     }
 
@@ -161,19 +158,12 @@ def title(runs: Sequence[Run]) -> str:
 
 
 def text(runs: Sequence[Run]) -> str:
-    """The page. ResultsError if Jinja is not installed, which the other commands do not need."""
-    try:
-        import jinja2  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        raise ResultsError("no Python package jinja2: run ci/install-deps") from error
-    loader = jinja2.FileSystemLoader(ASSETS)
-    environment = jinja2.Environment(
-        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
+    """The page. ResultsError if Jinja is not installed."""
+    environment = templates.environment(autoescape=True)
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     measured = pictures.of_runs(runs)
     figures = {one["case"]: len(one["figures"]) for one in measured}
-    return environment.get_template("page.html").render(
+    rendered = environment.get_template("page.html").render(
         title=title(runs),
         runs=[{**run.data, "place": run.place} for run in runs],
         totals=_totals(runs),
@@ -182,11 +172,12 @@ def text(runs: Sequence[Run]) -> str:
         failures=failures(runs),
         measured=measured,
         pictures=figures,
-        skips=skips(runs, facts.capabilities()),
+        skips=skips(runs),
         skip_reasons=facts.SKIP_REASONS,
         data=data_of(runs) | {"measured": figures},
         asset=_asset,
     )
+    return str(rendered)
 
 
 def write(runs: Iterable[Run], path: Path) -> None:

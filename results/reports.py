@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from typing import Any
 
-from results import facts, history
+from pmubase import store
+from results import history
 from results.errors import ResultsError
 from results.history import Changes, Stored
 
@@ -30,7 +31,7 @@ def commit_of_checkout() -> str:
     for words in (("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no")):
         try:
             done = subprocess.run(
-                ["git", "-C", str(facts.ROOT), *words],
+                ["git", "-C", str(store.ROOT), *words],
                 capture_output=True,
                 text=True,
                 timeout=GIT_S,

@@ -16,7 +16,8 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from results import bundle, facts, history, page, reports
+from pmubase import store
+from results import evidence, history, page, reports
 from results.errors import ResultsError
 from results.history import Stored
 
@@ -99,26 +100,13 @@ def add_documents(root: Path, pages: Path) -> None:
     for name in documents(root):
         text = (root / name).read_text(encoding="utf-8")
         _write(pages / _place(name), rewritten(text, name, _place(name), root, files))
-    with tempfile.TemporaryDirectory() as folder:
-        for path in _catalogue(Path(folder)):
-            place = _place(Path(CATALOGUE) / path.name)
-            text = rewritten(
-                path.read_text(encoding="utf-8"), RULES / path.name, place, root, files
-            )
-            _write(pages / place, text)
+    for file, text in evidence.pages().items():
+        place = _place(Path(CATALOGUE) / file)
+        _write(pages / place, rewritten(text, RULES / file, place, root, files))
     for name in files:
         target = pages / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(root / name, target)
-
-
-def _catalogue(folder: Path) -> list[Path]:
-    """Writes a page for each area of rules, and an index, into a folder. Their links begin at RULES."""
-    words = [str(bundle.binary()), "explain", "--markdown", "--out", str(folder)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
-    if done.returncode != 0:
-        raise ResultsError(f"no catalogue: {done.stderr.strip()}")
-    return sorted(folder.glob("*.md"))
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -182,7 +170,7 @@ def configuration(with_results: bool) -> Mapping[str, object]:
     return {**CONFIGURATION, "nav": nav}
 
 
-def make(file: Path, out: Path, root: Path = facts.ROOT) -> None:
+def make(file: Path, out: Path, root: Path = store.ROOT) -> None:
     """Makes the site in the folder `out`, which it replaces. ResultsError names each link to a missing file."""
     if out.exists() and not (out / "index.html").is_file():
         raise ResultsError(f"{out}: not a site: this would remove its files")

@@ -104,6 +104,7 @@ class Session:
                 "result": lost.verdict,
                 "duration_s": round(time.monotonic() - begun, 3),
                 "message": f"guest lost: {lost.cause}",
+                "guest_lost": True,
                 "rules": list(case.rules),
             }
         else:

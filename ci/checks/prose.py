@@ -81,7 +81,7 @@ def document(name: str, text: str, rejected: dict[str, str]) -> Iterator[tuple[i
 def fields(text: str, rejected: dict[str, str]) -> Iterator[tuple[str, str]]:
     """The findings in the texts of a TOML file: the id of an entry, and a message."""
     for entries in tomllib.loads(text).values():
-        for entry in entries:
+        for entry in entries if isinstance(entries, list) else ():
             for key in KEYS:
                 for _, message in wording(entry.get(key, ""), rejected):
                     yield f"{entry.get('id') or entry.get('rule')}: {key}", message

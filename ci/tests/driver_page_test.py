@@ -24,7 +24,8 @@ WAIVED = {
     "id": "A.Case",
     "result": "WAIVED",
     "rules": ["CNT-002"],
-    "message": "waiver W-1: it cannot (a link)\nA.cpp:3: 1 is not 2",
+    "message": "A.cpp:3: 1 is not 2",
+    "waiver": {"id": "W-1", "reason": "it cannot", "link": "a link", "owner": "perf"},
 }
 
 

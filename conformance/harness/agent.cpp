@@ -167,6 +167,7 @@ class Agent {
                  {"rules", result.rules},
                  {"pid", result.pid}};
     if (result.skip_reason != SkipReason::kNone) line["skip_reason"] = ToString(result.skip_reason);
+    if (!result.capability.empty()) line["capability"] = result.capability;
     if (result.runs > 1) line["runs"] = result.runs;
     if (!result.failed_rules.empty()) line["failed_rules"] = result.failed_rules;
     if (!result.measurements.empty()) line["measurements"] = ToJson(result.measurements);

@@ -87,16 +87,17 @@ std::vector<Feature> FeaturesOf(Cap cap) {
 }
 
 [[noreturn]] void SkipFor(Cap cap) {
-  const std::string needs = "needs " + std::string(ToString(cap));
+  const std::string capability(ToString(cap));
+  const std::string needs = "needs " + capability;
   const SkipReason reason = SkipReasonFor(cap);
   if (reason == SkipReason::kKernelLacks) {
     for (const Feature feature : FeaturesOf(cap)) {
       if (const auto lacking = WhyLacking(feature)) {
-        throw Skipped{lacking->skip_reason, needs + ": " + lacking->reason};
+        throw Skipped{lacking->skip_reason, needs + ": " + lacking->reason, capability};
       }
     }
   }
-  throw Skipped{reason, needs};
+  throw Skipped{reason, needs, capability};
 }
 
 // A target whose events are system calls needs their tracepoints: otherwise it does not resolve.
@@ -117,7 +118,7 @@ void CheckApplies(const CaseMeta& meta) {
   const bool of_traces =
       std::find(meta.needs.begin(), meta.needs.end(), Cap::kTrace) != meta.needs.end();
   if (!of_traces && !target().Has(Cap::kCounting)) {
-    throw Skipped{SkipReason::kNotClaimed, "needs " + std::string(ToString(Cap::kCounting))};
+    SkipFor(Cap::kCounting);
   }
   for (const Cap cap : meta.needs) {
     if (!target().Has(cap)) SkipFor(cap);
@@ -224,8 +225,9 @@ std::span<const CaseInfo> AllCases() {
 }
 
 void SkipCase(Cap missing, std::string_view reason) {
-  throw Skipped{SkipReason::kKernelLacks,
-                "needs " + std::string(ToString(missing)) + ": " + std::string(reason)};
+  const std::string capability(ToString(missing));
+  throw Skipped{SkipReason::kKernelLacks, "needs " + capability + ": " + std::string(reason),
+                capability};
 }
 
 int Case::NumberAt(std::string_view dimension) const {
@@ -294,6 +296,7 @@ void Case::TestBody() {
   } catch (const Skipped& skipped) {
     context().skipped = skipped.reason;
     context().skip_reason = skipped.skip_reason;
+    context().lacking = skipped.capability;
   } catch (const NoSuchPmu& missing) {
     context().skipped = missing.what();
     context().skip_reason = SkipReason::kNoSuchPmu;

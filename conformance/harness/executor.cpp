@@ -51,6 +51,7 @@ std::string EncodeResult(const CaseResult& result) {
                          {"message", result.message},
                          {"skip_reason", ToString(result.skip_reason)},
                          {"disturbed", result.preempted}};
+  if (!result.capability.empty()) line["capability"] = result.capability;
   if (!result.cpu_wide.empty()) line["cpu_wide"] = result.cpu_wide;
   if (!result.failed_rules.empty()) line["failed_rules"] = result.failed_rules;
   if (!result.measurements.empty()) line["measurements"] = ToJson(result.measurements);
@@ -78,6 +79,7 @@ bool DecodeResult(const std::string& text, CaseResult* result) {
   result->message = json["message"].get<std::string>();
   result->skip_reason =
       SkipReasonFromString(json.value("skip_reason", std::string())).value_or(SkipReason::kNone);
+  result->capability = json.value("capability", std::string());
   result->preempted = json.value("disturbed", false);
   result->cpu_wide = json.value("cpu_wide", std::set<int>());
   result->lie = json.value("lie", std::string());

@@ -30,6 +30,15 @@ enum class Result {
 std::string_view ToString(Result result);  // "NOT_RUN"
 std::optional<Result> ResultFromString(std::string_view name);
 
+// The waiver that decided the result of a case.
+struct AppliedWaiver {
+  std::string id;      // "WVR-001"
+  std::string reason;  // on one line
+  std::string link;    // to the bug report
+  std::string owner;
+  std::string text;  // all that a reader needs, in lines
+};
+
 struct CaseResult {
   std::string id;
   Result result = Result::kNotRun;
@@ -48,6 +57,9 @@ struct CaseResult {
   // an expectation failed that names no rule.
   std::vector<std::string> failed_rules = {};
   std::vector<Measurement> measurements = {};
+  std::string capability = {};                         // that a skipped case lacks
+  bool guest_lost = false;                             // the guest died or stopped responding
+  std::optional<AppliedWaiver> waiver = std::nullopt;  // accepts or contradicts the result
 };
 
 }  // namespace pmuconf

@@ -32,6 +32,17 @@ std::string_view ToString(RuleSubject subject) {
   return "?";
 }
 
+std::vector<std::string_view> Sources(const Rule& rule) {
+  constexpr std::string_view kSeparator = "; ";
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin < rule.source.size();) {
+    const std::size_t end = std::min(rule.source.find(kSeparator, begin), rule.source.size());
+    parts.push_back(rule.source.substr(begin, end - begin));
+    begin = end + kSeparator.size();
+  }
+  return parts;
+}
+
 const Rule* FindRule(std::string_view id) {
   const auto rules = AllRules();
   const auto it =

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace pmuconf {
 
@@ -40,6 +41,9 @@ struct Rule {
 
 std::string_view ToString(Level level);
 std::string_view ToString(RuleSubject subject);  // "perf core", as in the catalogue
+
+// Returns the sources of a rule: "linux:kernel/events/core.c#perf_event_read".
+std::vector<std::string_view> Sources(const Rule& rule);
 
 // Returns the newest series of vm/kernels, "7.2". The rules describe it and older ones. The
 // generated rules.cpp defines it.

@@ -155,6 +155,7 @@ CaseResult RunInThisProcess(const CaseInfo& info) {
     result.result = Result::kSkip;
     result.skip_reason = c.skip_reason;
     result.message = *c.skipped;
+    result.capability = c.lacking;
   } else if (!good) {  // a failed expectation counts even if something else broke later
     result.result = Result::kFail;
     result.message =

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints rules and tests for a terminal: a label of 10 characters, then the fact.
+// Joins a rule with its cases, profiles and waivers.
 #include "report/explain.h"
 
-#include <algorithm>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
+#include <fnmatch.h>
 
-#include "arch/machines.h"
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "harness/case.h"
+#include "harness/runner.h"
+#include "report/builtin.h"
+#include "report/choose.h"
+#include "report/joined.h"
+#include "report/select.h"
 
 namespace pmuconf {
 namespace {
@@ -16,230 +21,195 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLabel = 10;
-constexpr const char* kBold = "\x1b[1m";
-constexpr const char* kRed = "\x1b[31m";
-constexpr const char* kGreen = "\x1b[32m";
-constexpr const char* kPlain = "\x1b[0m";
 
-std::string Text(const Json& facts, const char* key) { return facts.at(key).get<std::string>(); }
+std::string_view ToString(RuleStatus status) {
+  switch (status) {
+    case RuleStatus::kDraft:
+      return "draft";
+    case RuleStatus::kActive:
+      return "active";
+    case RuleStatus::kRetired:
+      return "retired";
+  }
+  return "?";
+}
 
+bool Matches(const std::vector<std::string>& globs, const std::string& name) {
+  return std::ranges::any_of(
+      globs, [&](const std::string& glob) { return fnmatch(glob.c_str(), name.c_str(), 0) == 0; });
+}
+
+bool Tests(const CaseInfo& info, std::string_view rule) {
+  return std::ranges::find(info.meta.rules, rule, &Rule::id) != info.meta.rules.end();
+}
+
+Json WaiversOf(const std::string& id) {
+  static const std::vector<Waiver> waivers = ChooseWaivers("");
+  Json rows = Json::array();
+  for (const Waiver& waiver : waivers) {
+    if (!Matches(waiver.cases, id)) continue;
+    rows.push_back({{"id", waiver.id},
+                    {"case", id},
+                    {"targets", waiver.targets},
+                    {"kernels", waiver.bug ? waiver.bug->Range() : waiver.kernels},
+                    {"arch", waiver.arch},
+                    {"reason", waiver.reason},
+                    {"expires", waiver.expires}});
+  }
+  return rows;
+}
+
+Json ProfilesWith(std::string_view rule) {
+  static const std::vector<Profile> profiles = [] {
+    std::vector<Profile> all;
+    for (const BuiltinFile& file : BuiltinFiles()) {
+      if (file.folder == "profiles") all.push_back(ChooseProfile("", std::string(file.name)));
+    }
+    return all;
+  }();
+  Json names = Json::array();
+  for (const Profile& profile : profiles) {
+    if (profile.Contains(rule)) names.push_back(profile.name);
+  }
+  return names;
+}
+
+Json FactsOf(const CaseInfo& info) {
+  Json rules = Json::array(), needs = Json::array(), dimensions = Json::object();
+  for (const Rule& rule : info.meta.rules) rules.push_back(rule.id);
+  for (const Cap cap : info.meta.needs) needs.push_back(pmuconf::ToString(cap));
+  for (const Dimension& dimension : info.meta.over) {
+    for (const DimensionValue& value : dimension.values) {
+      dimensions[dimension.name].push_back(value.name);
+    }
+  }
+  return {{"id", info.Id()},          {"file", info.file},
+          {"line", info.line},        {"rules", rules},
+          {"needs", needs},           {"timing", info.meta.timing},
+          {"dimensions", dimensions}, {"waivers", WaiversOf(info.Id())}};
+}
+
+Json FactsOf(const Rule& rule) {
+  Json behaviours = Json::array(), cases = Json::array();
+  for (const RuleValue& value : rule.behaviours) {
+    behaviours.push_back(
+        {{"name", value.name}, {"value", value.value}, {"kernels", value.kernels}});
+  }
+  for (const CaseInfo& info : AllCases()) {
+    if (Tests(info, rule.id)) cases.push_back(FactsOf(info));
+  }
+  return {{"id", rule.id},
+          {"level", pmuconf::ToString(rule.level)},
+          {"status", ToString(rule.status)},
+          {"subject", pmuconf::ToString(rule.subject)},
+          {"text", rule.text},
+          {"why", rule.why},
+          {"source", Sources(rule)},
+          {"applies", rule.applies},
+          {"kernels", rule.kernels},
+          {"behaviours", behaviours},
+          {"layer", rule.layer},
+          {"profiles", ProfilesWith(rule.id)},
+          {"untested", UntestedReason(rule.id)},
+          {"cases", cases}};
+}
+
+// Lines of a label and a fact.
 class Page {
  public:
-  explicit Page(bool colour) : colour_(colour) {}
+  Page(const std::string& id, const std::string& more, bool colour)
+      : text_((colour ? "\x1b[1m" + id + "\x1b[0m" : id) + "  " + more + "\n") {}
 
-  std::string Paint(const char* code, const std::string& text) const {
-    return colour_ ? code + text + kPlain : text;
-  }
-  void Line(const std::string& text) { os_ << text << "\n"; }
-  void Fact(const std::string& label, const std::string& text) {
+  void Fact(const std::string& label, const Json& fact) {
+    std::string line;
+    if (fact.is_string()) line = fact;
+    if (fact.is_number()) line = fact.dump();
+    if (fact.is_array()) {
+      for (const std::string part : fact) line += (line.empty() ? "" : ", ") + part;
+    }
+    if (line.empty()) return;
     const std::string head = label + ":";
-    os_ << head << std::string(kLabel - std::min(kLabel - 1, head.size()), ' ') << text << "\n";
+    text_ += head + std::string(kLabel - std::min(kLabel - 1, head.size()), ' ') + line + "\n";
   }
-  std::string text() const { return os_.str(); }
+  void Waivers(const Json& waivers) {
+    for (const Json& row : waivers) {
+      Fact("waiver", row["id"].get<std::string>() + ": " + row["reason"].get<std::string>());
+    }
+  }
+  const std::string& text() const { return text_; }
 
  private:
-  bool colour_;
-  std::ostringstream os_;
+  std::string text_;
 };
 
-std::string Joined(const Json& names, const char* separator = ", ") {
-  std::string text;
-  for (const Json& name : names) text += (text.empty() ? "" : separator) + name.get<std::string>();
-  return text;
+std::string PlaceOf(const Json& facts) {
+  return facts["file"].get<std::string>() + ":" + facts["line"].dump();
 }
 
-std::string LabelOf(const std::string& layer) {
-  return layer == "case" ? "case" : layer == "kunit" ? "KUnit" : "pytest";
-}
-
-// Returns "attr_size is 128 (before 6.12) or 136 (6.12)".
-std::string Behaviours(const Json& values) {
-  std::string text, last;
-  for (const Json& value : values) {
-    const std::string name = Text(value, "name");
-    text += name == last ? " or " : (text.empty() ? "" : "; ") + name + " is ";
-    text +=
-        std::to_string(value["value"].get<std::int64_t>()) + " (" + Text(value, "kernels") + ")";
-    last = name;
+std::string Print(const Json& facts, const CaseInfo& info, bool colour) {
+  Page page(info.Id(), "case", colour);
+  page.Fact("file", PlaceOf(facts));
+  for (const Rule& rule : info.meta.rules) {
+    page.Fact("rule", std::string(rule.id) + " " + std::string(pmuconf::ToString(rule.level)) +
+                          "  " + std::string(rule.text));
   }
-  return text;
+  page.Fact("needs", facts["needs"]);
+  page.Fact("timing", facts["timing"]);
+  for (const auto& [name, values] : facts["dimensions"].items()) page.Fact(name, values);
+  page.Waivers(facts["waivers"]);
+  return page.text();
 }
 
-// Returns "M01-1 on refpmu, 6.12: The driver …  (seen: Counting.X on 6.12)".
-std::string FaultLine(const Json& fault) {
-  std::string text = Text(fault, "id");
-  const std::string target = Text(fault, "target");
-  if (!target.empty()) text += " on " + target;
-  if (!fault["kernels"].empty()) text += ", " + Joined(fault["kernels"]);
-  if (!Text(fault, "text").empty()) text += ": " + Text(fault, "text");
-  if (fault["seen"].empty()) return text + "  (claimed)";
-  std::string seen;
-  for (const Json& one : fault["seen"]) {
-    const std::string observer = Text(one, "observer"), kernel = Text(one, "kernel");
-    seen += seen.empty() ? "" : "; ";
-    seen.append(observer == "suite" ? "" : observer == "kunit" ? "KUnit " : observer + " ");
-    seen.append(Text(one, "test"));
-    if (!kernel.empty()) seen += " on " + kernel;
+std::string Print(const Json& facts, const Rule& rule, bool colour) {
+  Page page(std::string(rule.id),
+            std::string(pmuconf::ToString(rule.level)) + ", " + std::string(ToString(rule.status)) +
+                ", subject: " + std::string(pmuconf::ToString(rule.subject)) + "\n  " +
+                std::string(rule.text),
+            colour);
+  for (const char* const key : {"why", "source", "applies", "kernels"}) page.Fact(key, facts[key]);
+  for (const Json& value : facts["behaviours"]) {
+    page.Fact("differs", value["name"].get<std::string>() + " is " + value["value"].dump() + " (" +
+                             value["kernels"].get<std::string>() + ")");
   }
-  return text + "  (seen: " + seen + ")";
-}
-
-std::string WaiverLine(const Json& waiver) {
-  std::string scope = Joined(waiver["targets"]);
-  const std::string arch = Text(waiver, "arch");
-  if (!arch.empty()) scope += ", " + arch;
-  return Text(waiver, "id") + " for " + Text(waiver, "case") + " on " + scope + ", kernels " +
-         Text(waiver, "kernels") + ": " + Text(waiver, "reason");
-}
-
-void AddMissing(const Json& facts, Page* page) {
-  for (const Json& missing : facts["missing"]) page->Fact("missing", missing.get<std::string>());
-}
-
-void AddFaults(const Json& facts, Page* page) {
-  for (const Json& fault : facts["faults"]) {
-    const std::string kind = Text(fault, "kind");
-    // The longer names would not fit into the column.
-    const std::string label = kind == "false claim"  ? "claim"
-                              : kind == "regression" ? "real bug"
-                                                     : kind;
-    page->Fact(label, FaultLine(fault));
+  for (const char* const key : {"layer", "profiles", "untested"}) page.Fact(key, facts[key]);
+  for (const Json& place : facts["cases"]) {
+    page.Fact("case", place["id"].get<std::string>() + "  " + PlaceOf(place));
+    page.Waivers(place["waivers"]);
   }
+  return page.text();
 }
 
-void AddJudged(const Json& judged, Page* page) {
-  for (const char* const result : JudgedResults()) {
-    const std::string places = PlacesWith(judged, result);
-    if (places.empty()) continue;
-    const bool bad = std::string_view(result) == "FAILED";
-    page->Fact("judged", (bad ? page->Paint(kRed, result) : std::string(result)) + " on " + places);
+// Returns the only case that `id` is. Throws ConfigError with the nearest ids.
+const CaseInfo& CaseOf(const std::string& id) {
+  if (const CaseInfo* const info = FindCase(id)) return *info;
+  std::vector<KnownCase> suite;
+  for (const CaseInfo& info : AllCases()) {
+    suite.push_back({info.Id(), {}});
+    for (const Rule& rule : info.meta.rules) suite.back().rules.emplace_back(rule.id);
   }
+  const bool is_rule = id.find('.') == std::string::npos;
+  Select({.case_glob = is_rule ? "" : id, .rule = is_rule ? id : ""}, WholeCatalogue(AllRules()),
+         suite, AllRules());
+  throw ConfigError("not the id of one rule or case: '" + id + "'");
 }
 
 }  // namespace
 
-std::span<const char* const> JudgedResults() {
-  static constexpr const char* kResults[] = {"PASSED",     "WAIVED",     "FAILED",
-                                             "INCOMPLETE", "NOT_TESTED", "NOT_APPLICABLE"};
-  return kResults;
+std::string Explain(const std::string& id, bool json, bool colour) {
+  if (const Rule* const rule = FindRule(id)) {
+    const Json facts = FactsOf(*rule);
+    return json ? facts.dump(1) + "\n" : Print(facts, *rule, colour);
+  }
+  const CaseInfo& info = CaseOf(id);
+  const Json facts = FactsOf(info);
+  return json ? facts.dump(1) + "\n" : Print(facts, info, colour);
 }
 
-std::string PlacesWith(const Json& judged, const std::string& result) {
-  std::map<std::string, std::set<std::string>> kernels;
-  for (const Json& row : judged) {
-    if (row.at("result") != result) continue;
-    const std::string observer = Text(row, "observer"), target = Text(row, "target");
-    const std::string arch = Text(row, "arch"), kernel = Text(row, "kernel");
-    std::string name = observer == "kunit" ? "KUnit" : target.empty() ? observer : target;
-    if (!arch.empty() && arch != processor::kMachines.front()) name += " " + arch;
-    if (kernel.empty())
-      kernels[name];
-    else
-      kernels[name].insert(kernel);
-  }
-  std::string text;
-  for (const auto& [name, names] : kernels) {
-    std::string list;
-    for (const std::string& kernel : names) list += (list.empty() ? "" : ", ") + kernel;
-    text += (text.empty() ? "" : "; ") + name + (list.empty() ? "" : " (" + list + ")");
-  }
-  return text;
-}
-
-std::string ExplainRule(const Json& facts, bool colour) {
-  Page page(colour);
-  const std::string subject = Text(facts, "subject");
-  page.Line(page.Paint(kBold, Text(facts, "id")) + "  " + Text(facts, "level") + ", " +
-            Text(facts, "status") + (subject.empty() ? "" : ", subject: " + subject));
-  page.Line("  " + Text(facts, "text"));
-  const bool proven = ProofOf(facts) == Proof::kSeen || ProofOf(facts) == Proof::kClaimed;
-  const std::string summary = Text(facts["proof"], "summary");
-  page.Fact("why", Text(facts, "why"));
-  page.Fact("source", Joined(facts["source"], "; "));
-  page.Fact("applies", Text(facts, "applies"));
-  page.Fact("kernels", Text(facts, "kernels"));
-  if (!facts["behaviours"].empty()) page.Fact("differs", Behaviours(facts["behaviours"]));
-  page.Fact("layer", Joined(facts["layer"]));
-  page.Fact("profiles", facts["profiles"].empty() ? "none" : Joined(facts["profiles"]));
-  for (const Json& place : facts["cases"]) {
-    page.Fact("case", Text(place, "id") + "  " + Text(place, "file") + ":" +
-                          std::to_string(place["line"].get<int>()));
-    for (const Json& dimension : place["dimensions"]) page.Fact("over", dimension);
-  }
-  for (const Json& test : facts["tests"]) {
-    page.Fact(LabelOf(Text(test, "layer")), Text(test, "name") + "  " + Text(test, "file"));
-  }
-  const std::string untested = Text(facts, "untested");
-  const bool any = !facts["cases"].empty() || !facts["tests"].empty();
-  if (!untested.empty()) {
-    page.Fact("untested", untested);
-  } else if (!any && facts["status"] == "active" && facts["missing"].empty()) {
-    page.Fact("untested", "no reason is given");
-  }
-  page.Fact("can fail", page.Paint(proven ? kGreen : kRed, summary));
-  AddFaults(facts, &page);
-  AddJudged(facts["judged"], &page);
-  for (const Json& finding : facts["findings"]) {
-    page.Fact("finding", Text(finding, "title") + "  " + Text(finding, "link"));
-  }
-  for (const Json& waiver : facts["waivers"]) page.Fact("waiver", WaiverLine(waiver));
-  AddMissing(facts, &page);
-  return page.text();
-}
-
-std::string ExplainTest(const Json& facts, bool colour) {
-  Page page(colour);
-  page.Line(page.Paint(kBold, Text(facts, "id")) + "  " + LabelOf(Text(facts, "layer")));
-  std::string place = Text(facts, "file");
-  if (facts.contains("line")) place.append(":").append(std::to_string(facts["line"].get<int>()));
-  page.Fact("file", place);
-  for (const Json& rule : facts["rules"]) {
-    page.Fact("rule", Text(rule, "id") + " " + Text(rule, "level") + "  " + Text(rule, "text"));
-  }
-  if (facts.contains("needs") && !facts["needs"].empty()) {
-    page.Fact("needs", Joined(facts["needs"]));
-  }
-  if (facts.contains("timing") && !Text(facts, "timing").empty()) {
-    page.Fact("timing", Text(facts, "timing"));
-  }
-  if (facts.contains("dimensions")) {
-    for (const Json& dimension : facts["dimensions"]) page.Fact("over", dimension);
-  }
-  const bool failed = std::any_of(facts["faults"].begin(), facts["faults"].end(),
-                                  [](const Json& fault) { return !fault["seen"].empty(); });
-  if (!failed) {
-    std::string text = "no fault was recorded that failed it";
-    if (!facts["named_by"].empty()) {
-      text.append("; these name its rules: ").append(Joined(facts["named_by"]));
-    }
-    page.Fact("can fail", text);
-  }
-  AddFaults(facts, &page);
-  for (const Json& row : facts["failures"]) {
-    page.Fact("failed", page.Paint(kRed, Text(row, "result")) + " on " + Text(row, "target") +
-                            ", " + Text(row, "kernel") + " " + Text(row, "arch") + ", " +
-                            Text(row, "when") + ": " + Text(row, "message"));
-  }
-  for (const Json& waiver : facts["waivers"]) page.Fact("waiver", WaiverLine(waiver));
-  AddMissing(facts, &page);
-  return page.text();
-}
-
-std::string ExplainUnproven(const FactSources& sources) {
-  Page page(false);
-  std::size_t active = 0, unproven = 0;
-  for (const Rule& rule : sources.rules) {
-    if (rule.status != RuleStatus::kActive) continue;
-    ++active;
-    const Json facts = RuleFacts(rule, sources);
-    if (ProofOf(facts) != Proof::kNone) continue;
-    ++unproven;
-    page.Line(Text(facts, "id") + "  " + Text(facts, "level") + "  " +
-              Text(facts["proof"], "summary"));
-  }
-  page.Line(std::to_string(unproven) + " of " + std::to_string(active) +
-            " active rules: nothing was seen to fail them, and no reason is given");
-  return page.text();
+std::string ExplainAll() {
+  Json rules = Json::array(), cases = Json::array();
+  for (const Rule& rule : AllRules()) rules.push_back(FactsOf(rule));
+  for (const CaseInfo& info : AllCases()) cases.push_back(FactsOf(info));
+  return Json{{"rules", rules}, {"cases", cases}}.dump(1) + "\n";
 }
 
 }  // namespace pmuconf

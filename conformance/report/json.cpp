@@ -21,7 +21,9 @@ Json ToJson(const RuleRow& row) {
               {"result", ToString(row.result)},
               {"layer", row.rule.layer},
               {"layers", layers},
-              {"text", row.rule.text}};
+              {"text", row.rule.text},
+              {"why", row.rule.why},
+              {"source", Sources(row.rule)}};
   if (row.result == RuleResult::kReview) one["reason"] = UntestedReason(row.rule.id);
   return one;
 }
@@ -67,6 +69,14 @@ std::string ToJson(const Report& report) {
                 {"duration_s", std::round(row.duration_s * 1000) / 1000},
                 {"message", row.message}};
     if (row.skip_reason != SkipReason::kNone) one["skip_reason"] = ToString(row.skip_reason);
+    if (!row.capability.empty()) one["capability"] = row.capability;
+    if (row.guest_lost) one["guest_lost"] = true;
+    if (row.waiver) {
+      one["waiver"] = {{"id", row.waiver->id},
+                       {"reason", row.waiver->reason},
+                       {"link", row.waiver->link},
+                       {"owner", row.waiver->owner}};
+    }
     if (row.runs > 1) one["runs"] = row.runs;
     if (!row.failed_rules.empty()) one["failed_rules"] = row.failed_rules;
     if (!row.measurements.empty()) one["measurements"] = ToJson(row.measurements);

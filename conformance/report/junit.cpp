@@ -21,12 +21,12 @@ std::string Seconds(double seconds) {
 void Child(const char* element, const Report& report, const CaseResult& row, bool of_suite,
            std::ostream& os) {
   const bool skip = row.result == Result::kSkip;
-  const std::string first = skip ? WhySkipped(row) : row.message.substr(0, row.message.find('\n'));
+  const std::string text = skip ? row.message : Failure(report, row, of_suite);
+  const std::string first = skip ? WhySkipped(row) : text.substr(0, text.find('\n'));
   os << "    <" << element << " type=\"" << ToString(row.result);
   // The type of a SKIP includes its skip reason: "SKIP.not_claimed".
   if (skip && row.skip_reason != SkipReason::kNone) os << "." << ToString(row.skip_reason);
-  os << "\" message=\"" << XmlEscape(first) << "\">"
-     << XmlEscape(skip ? row.message : Failure(report, row, of_suite)) << "</" << element << ">\n";
+  os << "\" message=\"" << XmlEscape(first) << "\">" << XmlEscape(text) << "</" << element << ">\n";
 }
 
 void TestCase(const Report& report, const CaseResult& row, bool of_suite, std::ostream& os) {

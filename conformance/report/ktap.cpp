@@ -25,7 +25,7 @@ void WriteResult(const Report& report, const CaseResult& row, const std::string&
     WriteDiagnostic(Failure(report, row, layer.empty()), os);
   os << (good ? "ok " : "not ok ") << number << " " << OneLine(layer + row.id);
   if (skip) os << " # SKIP " << OneLine(WhySkipped(row));
-  if (row.result == Result::kWaived) os << " # XFAIL " << FirstLine(row.message);
+  if (row.result == Result::kWaived) os << " # XFAIL " << FirstLine(Failure(report, row, false));
   if (!good && row.result != Result::kFail) os << " # " << ToString(row.result);
   os << "\n";
 }

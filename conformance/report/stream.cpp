@@ -41,6 +41,8 @@ void ParseResult(const Json& json, Stream* stream) {
   const auto known = SkipReasonFromString(reason);
   if (!known) throw std::runtime_error("unknown skip reason '" + reason + "'");
   result.skip_reason = *known;
+  result.capability = json.value("capability", std::string());
+  result.guest_lost = json.value("guest_lost", false);
   result.runs = json.value("runs", 1);
   result.failed_rules = json.value("failed_rules", std::vector<std::string>());
   result.measurements = MeasurementsFromJson(json.value("measurements", Json::array()));

@@ -131,7 +131,8 @@ std::string WhySkipped(const CaseResult& row) {
 }
 
 std::string Failure(const Report& report, const CaseResult& row, bool of_suite) {
-  std::string text = row.message;
+  const bool waived = row.result == Result::kWaived && row.waiver;
+  std::string text = waived ? row.waiver->text + "\n" + row.message : row.message;
   std::vector<const Rule*> rules;
   for (const std::string& id : row.rules) {
     const Rule* const rule = RuleOf(report, id);

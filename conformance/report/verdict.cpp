@@ -70,9 +70,6 @@ std::vector<CaseResult> Collect(const Stream& stream, std::span<const KnownCase>
   return cases;
 }
 
-// The prefix of the host's message about a case whose guest died. No waiver accepts that.
-constexpr std::string_view kGuestLost = "guest lost: ";
-
 // Removes kernel reports that a waived case caused.
 void WaiveReports(const CaseResult& row, std::vector<std::string>* problems) {
   std::erase_if(*problems, [&](const std::string& problem) {
@@ -88,22 +85,34 @@ Affected HasBug(const Waiver& waiver, const Report& report) {
   return version ? waiver.bug->In(*version) : Affected::kMaybe;
 }
 
+AppliedWaiver Applied(const Waiver& waiver) {
+  return {.id = waiver.id,
+          .reason = waiver.reason,
+          .link = waiver.link,
+          .owner = waiver.owner,
+          .text = waiver.Text()};
+}
+
 // Accepts a failure. Only a bug of the kernel excuses the death of a guest.
 void Accept(const Waiver& waiver, Affected affected, Report* report, CaseResult* row) {
   if (row->result == Result::kCrash) WaiveReports(*row, &report->problems);
-  const std::string_view unknown = "\nthe patch level of this kernel is not known";
-  row->message = waiver.Text() + std::string(affected == Affected::kMaybe ? unknown : "") + "\n" +
-                 row->message;
+  row->waiver = Applied(waiver);
+  if (affected == Affected::kMaybe) {
+    row->waiver->text += "\nthe patch level of this kernel is not known";
+  }
   row->result = Result::kWaived;
 }
 
 // A case that passes contradicts a waiver. A kernel without a known bug may have a backported fix.
 void Contradict(const Waiver& waiver, Affected affected, const Report& report, CaseResult* row) {
   if (waiver.bug) {
-    if (affected == Affected::kYes) row->message = "passed in spite of the bug of " + waiver.id;
+    if (affected != Affected::kYes) return;
+    row->waiver = Applied(waiver);
+    row->message = "passed in spite of the bug of " + waiver.id;
     return;
   }
   if (!report.newest_kernel.empty()) return;
+  row->waiver = Applied(waiver);
   row->message = "waiver " + waiver.id + " expects it to fail";
   row->result = Result::kUnexpectedPass;
 }
@@ -121,8 +130,7 @@ void ApplyWaivers(std::span<const Waiver> waivers, std::string_view today, std::
     if (affected == Affected::kOutside) continue;
     for (CaseResult& row : report->cases) {
       if (!waiver.Covers(row.id, report->target, release, report->arch)) continue;
-      const bool died = row.message.starts_with(kGuestLost);
-      if (waiver.Accepts(row.result) && (waiver.bug || !died)) {
+      if (waiver.Accepts(row.result) && (waiver.bug || !row.guest_lost)) {
         Accept(waiver, affected, report, &row);
       } else if (row.result == Result::kPass) {
         Contradict(waiver, affected, *report, &row);

@@ -85,7 +85,8 @@ def schema(area: str) -> Schema:
         "behaviours": BEHAVIOURS,
     }
     rule = table(keys, optional=["applies", "kernels", "layer", "behaviours"])
-    return table({"rule": {"type": "array", "items": rule, "minItems": 1}})
+    rules = {"type": "array", "items": rule, "minItems": 1}
+    return table({"area": TEXT, "rule": rules}, optional=["area"])
 
 
 def rule_of(entry: dict[str, Any]) -> Rule:
@@ -104,6 +105,12 @@ def rule_of(entry: dict[str, Any]) -> Rule:
 def read_file(path: pathlib.Path) -> list[Rule]:
     """All rules of one file."""
     return [rule_of(entry) for entry in toml_file.load(path, schema(path.stem))["rule"]]
+
+
+def read_areas(folder: pathlib.Path) -> dict[str, str]:
+    """What the rules of each area are about: "branch stacks: the branches before a sample"."""
+    paths = sorted(folder.glob("*.toml"))
+    return {path.stem: str(toml_file.load(path, schema(path.stem))["area"]) for path in paths}
 
 
 def read_catalogue(paths: Iterable[pathlib.Path]) -> list[Rule]:

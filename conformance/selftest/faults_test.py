@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""evidence.json has the mutants, lies, false claims, caught regressions and findings, with their rules."""
+"""The catalogue of faults has the mutants, lies, false claims, caught regressions and findings, with their rules."""
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from conformance.rules import findings
-from faults import catalogue, evidence_file
+from faults import catalogue
 from faults.catalogue import Fault
 from pmubase.errors import UserError
 
@@ -177,37 +173,3 @@ def test_finding_has_its_rules_and_its_anchor() -> None:
         ),
         ("It's late", "docs/findings.md#its-late", "AMD", ("NMI-004",)),
     ]
-
-
-def test_this_checkout_has_every_kind_of_fact() -> None:
-    document = evidence_file.document_of(ROOT, "build")
-    assert {fault["kind"] for fault in document["faults"]} >= {"mutant", "false claim"}
-    assert document["findings"] and document["exempt"] and document["tests"]
-    assert all((ROOT / fault["file"]).is_file() for fault in document["faults"])
-
-
-def test_evidence_has_the_subject_of_each_rule() -> None:
-    subjects = evidence_file.document_of(ROOT, "build")["subjects"]
-    assert {"rule": "MUX-010", "subject": "perf core"} in subjects
-
-
-def test_error_is_one_line_and_leaves_no_file(tmp_path: Path) -> None:
-    for folder in ("conformance/rules", "docs", "driver/mutants"):
-        (tmp_path / folder).mkdir(parents=True)
-    shutil.copy(ROOT / "docs/findings.md", tmp_path / "docs")
-    write(tmp_path / "driver/mutants/C01-counts-twice.patch", "no patch")
-    out = tmp_path / "evidence.json"
-    words = ("--root", str(tmp_path), "--out", str(out), "--results", str(tmp_path))
-    command = (sys.executable, "-B", "-m", "faults.evidence_file", *words)
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, out.exists()) == (1, False)
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("evidence: ") and "C01-counts-twice.patch" in line
-
-
-def test_results_folder_is_relative_to_the_file(tmp_path: Path) -> None:
-    out = tmp_path / "build/guest/conformance/evidence.json"
-    words = ("--root", str(ROOT), "--out", str(out), "--results", str(tmp_path / "build"))
-    command = (sys.executable, "-B", "-m", "faults.evidence_file", *words)
-    subprocess.run(command, cwd=ROOT, check=True)
-    assert json.loads(out.read_text("utf-8"))["results"] == "../.."

@@ -37,6 +37,7 @@ struct Context {
   std::optional<std::string> broken;  // first cause
   std::optional<std::string> skipped;
   SkipReason skip_reason = SkipReason::kNone;  // the skip reason of `skipped`
+  std::string lacking;                         // the capability that the skipped case lacks
 };
 
 Context& context();
@@ -45,6 +46,7 @@ Context& context();
 struct Skipped {
   SkipReason skip_reason;
   std::string reason;
+  std::string capability = {};  // that the case lacks; "" if it lacks something else
 };
 
 // Ends the case as SKIP because it requests something that the target does not claim. The report

@@ -115,10 +115,11 @@ void NoPreemption::Yield() {
 
 namespace {
 
-// Writes a Skipped to the pipe: one byte for the enumerator of the skip reason, then the text. Both
-// fit into the empty pipe.
+// Writes a Skipped to the pipe: one byte for the enumerator of the skip reason, then the capability
+// up to a NUL, then the text. All fit into the empty pipe.
 void WriteSkipped(int fd, const Skipped& skipped) {
-  const std::string message = static_cast<char>(skipped.skip_reason) + skipped.reason;
+  const std::string message =
+      static_cast<char>(skipped.skip_reason) + skipped.capability + '\0' + skipped.reason;
   if (write(fd, message.data(), message.size()) < 0) _exit(126);
 }
 
@@ -128,7 +129,9 @@ void ThrowIfSkipped(int fd) {
   std::array<char, PIPE_BUF> message;
   const ssize_t size = read(fd, message.data(), message.size());
   if (size <= 0) return;
-  throw Skipped{static_cast<SkipReason>(message[0]), {message.data() + 1, message.data() + size}};
+  const std::string text(message.data() + 1, message.data() + size);
+  const std::size_t end = text.find('\0');
+  throw Skipped{static_cast<SkipReason>(message[0]), text.substr(end + 1), text.substr(0, end)};
 }
 
 }  // namespace

@@ -13,15 +13,18 @@ import pytest
 from results import __main__, document, kcidb
 
 SCHEMA = json.loads((Path(__file__).parent / "kcidb_schema.json").read_text("utf-8"))
-WAIVED = (
-    "waiver WVR-007: counts twice (https://example.org/7)\nowner: perf, list@example.org\nx.cpp:9"
-)
+WAIVER = {
+    "id": "WVR-007",
+    "reason": "counts twice",
+    "link": "https://example.org/7",
+    "owner": "perf",
+}
 CASES: list[dict[str, Any]] = [
     {"id": "Counting.Passes", "result": "PASS", "message": ""},
     {"id": "Counting.Fails", "result": "FAIL", "message": "x.cpp:7: 3 & \0\n", "repro": "run it"},
     {"id": "Counting.Times/Out", "result": "TIMEOUT", "message": "no answer"},
     {"id": "Counting.Crashes", "result": "CRASH", "message": "oops", "runs": 2},
-    {"id": "Counting.Waived", "result": "WAIVED", "message": WAIVED},
+    {"id": "Counting.Waived", "result": "WAIVED", "message": "x.cpp:9", "waiver": WAIVER},
     {"id": "Counting.Broken", "result": "BROKEN", "message": "b", "skip_reason": "broken"},
     {"id": "Counting.Lost", "result": "NOT_RUN", "message": "lost"},
     {"id": "Counting.Fixed", "result": "UNEXPECTED_PASS", "message": "waiver"},

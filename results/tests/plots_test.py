@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from results import facts, measurements, plots
+from pmubase import store
+from results import measurements, plots
 from results.measurements import MARKS, Axis, Measurement, Series
 from results.tests import measured
 
@@ -31,7 +32,7 @@ EXTREME: list[list[tuple[float, float]]] = [
     [(10**18, 10**18 + 1), (10**18 + 1, 10**18 + 2)],
 ]
 PAPERS = {"light": "#ffffff", "dark": "#14171b"}
-STYLES = facts.ROOT / "results" / "assets"
+STYLES = store.ROOT / "results" / "assets"
 
 
 def read(data: measured.Measured) -> Measurement:
@@ -81,7 +82,7 @@ def test_picture_is_the_same_each_time(mark: str) -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
-        cwd=facts.ROOT,
+        cwd=store.ROOT,
         input=json.dumps(measured.largest(mark, series=3, points=30)),
         capture_output=True,
         text=True,
