@@ -24,13 +24,13 @@ CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_012
   const Event& event = subject.event();
   Ring ring(event, 4);
   event.Enable();
-  EXPECT_THAT(StackNow(spec, ring), IsEmpty()) << rule::BRS_003.text;
+  EXPECT_THAT(StackNow(spec, ring), IsEmpty()) << rule::BRS_003;
   std::vector<Branch> all;
   for (std::uint64_t i = 0; i < 4; ++i) {
     const std::vector<Branch> some = Jumps(0x60400000 + 0x1000 * i, 3);
     RunBranches(port(), some);
     all.insert(all.end(), some.begin(), some.end());
-    EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_012.text;
+    EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_012;
   }
 }
 
@@ -48,7 +48,7 @@ CONFORMANCE_CASE(BranchStack, BranchToAddressZeroIsRecorded,
                                    {.from = 0, .to = 0x60400200},
                                    {.from = 0x60400210, .to = 0x60400300}};
   RunBranches(port(), all);
-  EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_012.text;
+  EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_012;
 }
 
 CONFORMANCE_CASE(BranchStack, DepthEqualsHardwareDepth, .rules = {rule::BRS_003},
@@ -59,7 +59,7 @@ CONFORMANCE_CASE(BranchStack, DepthEqualsHardwareDepth, .rules = {rule::BRS_003}
   const std::size_t depth = target().branches();
   const auto cap = ReadFile(DeviceFile("caps/branches"));
   if (cap) {
-    EXPECT_EQ(*cap, std::to_string(depth)) << rule::BRS_003.text;
+    EXPECT_EQ(*cap, std::to_string(depth));
   }
   for (const std::size_t n : {std::size_t{1}, depth - 1, depth, depth + 1, 3 * depth + 5}) {
     SCOPED_TRACE(n);
@@ -68,7 +68,7 @@ CONFORMANCE_CASE(BranchStack, DepthEqualsHardwareDepth, .rules = {rule::BRS_003}
     event.Enable();
     const std::vector<Branch> jumps = Jumps(0x60400000, n);
     RunBranches(port(), jumps);
-    EXPECT_EQ(StackNow(spec, ring), Newest(jumps, depth)) << rule::BRS_003.text;
+    EXPECT_EQ(StackNow(spec, ring), Newest(jumps, depth));
   }
 }
 
@@ -92,18 +92,17 @@ CONFORMANCE_CASE(BranchStack, EntriesReportFlagsAndCycles, .rules = {rule::BRS_0
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
   const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
-  ASSERT_EQ(stack.size(), 8u) << rule::BRS_003.text;
+  ASSERT_EQ(stack.size(), 8u) << rule::BRS_003;
   for (std::uint32_t i = 0; i < 8; ++i) {
     const Branch& want = branches[7 - i];
     SCOPED_TRACE(want.flags);
-    EXPECT_EQ(stack[i].from, want.from) << rule::BRS_012.text;
-    EXPECT_EQ(stack[i].to, want.to) << rule::BRS_012.text;
-    EXPECT_EQ(stack[i].mispred != 0, (want.flags & REFPMU_BRANCH_MISPREDICTED) != 0)
-        << rule::BRS_012.text;
-    EXPECT_NE(stack[i].mispred, stack[i].predicted) << rule::BRS_012.text;
-    EXPECT_EQ(stack[i].in_tx != 0, (want.flags & REFPMU_BRANCH_IN_TX) != 0) << rule::BRS_012.text;
-    EXPECT_EQ(stack[i].abort != 0, (want.flags & REFPMU_BRANCH_ABORT) != 0) << rule::BRS_012.text;
-    EXPECT_EQ(stack[i].cycles, want.cycles) << rule::BRS_012.text;
+    EXPECT_EQ(stack[i].from, want.from);
+    EXPECT_EQ(stack[i].to, want.to);
+    EXPECT_EQ(stack[i].mispred != 0, (want.flags & REFPMU_BRANCH_MISPREDICTED) != 0);
+    EXPECT_NE(stack[i].mispred, stack[i].predicted);
+    EXPECT_EQ(stack[i].in_tx != 0, (want.flags & REFPMU_BRANCH_IN_TX) != 0);
+    EXPECT_EQ(stack[i].abort != 0, (want.flags & REFPMU_BRANCH_ABORT) != 0);
+    EXPECT_EQ(stack[i].cycles, want.cycles);
   }
 }
 
@@ -122,11 +121,10 @@ CONFORMANCE_CASE(BranchStack, UnwantedFlagsAndCyclesAreZero, .rules = {rule::BRS
   EndPeriod(spec);
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
-  EXPECT_EQ(FromTos(got.samples[0]), Newest(branches, 2)) << rule::BRS_012.text;
+  EXPECT_EQ(FromTos(got.samples[0]), Newest(branches, 2)) << rule::BRS_012;
   for (const perf_branch_entry& entry : *got.samples[0].branches) {
-    EXPECT_FALSE(entry.mispred || entry.predicted || entry.in_tx || entry.abort)
-        << rule::BRS_015.text;
-    EXPECT_EQ(entry.cycles, 0u) << rule::BRS_015.text;
+    EXPECT_FALSE(entry.mispred || entry.predicted || entry.in_tx || entry.abort);
+    EXPECT_EQ(entry.cycles, 0u);
   }
 }
 
@@ -150,7 +148,7 @@ CONFORMANCE_CASE(BranchStack, TypeSaveAddsType, .rules = {rule::BRS_007},
       ASSERT_EQ(got.samples.size(), 1u);
       const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
       ASSERT_GE(stack.size(), 1u);
-      EXPECT_EQ(std::uint64_t{stack[0].type}, type_bit == 0 ? 0 : type) << rule::BRS_007.text;
+      EXPECT_EQ(std::uint64_t{stack[0].type}, type_bit == 0 ? 0 : type);
     }
   }
 }
@@ -172,10 +170,8 @@ CONFORMANCE_CASE(BranchStack, PrivSaveAddsPrivilege, .rules = {rule::BRS_007},
     ASSERT_EQ(got.samples.size(), 1u);
     const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
     ASSERT_GE(stack.size(), 2u);
-    EXPECT_EQ(std::uint64_t{stack[0].priv}, type_bit == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_KERNEL})
-        << rule::BRS_007.text;
-    EXPECT_EQ(std::uint64_t{stack[1].priv}, type_bit == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_USER})
-        << rule::BRS_007.text;
+    EXPECT_EQ(std::uint64_t{stack[0].priv}, type_bit == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_KERNEL});
+    EXPECT_EQ(std::uint64_t{stack[1].priv}, type_bit == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_USER});
   }
 }
 
@@ -194,8 +190,8 @@ CONFORMANCE_CASE(BranchStack, PrivilegeIsThatOfBranchTarget, .rules = {rule::BRS
   ASSERT_EQ(got.samples.size(), 1u);
   const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
   ASSERT_GE(stack.size(), 2u);
-  EXPECT_EQ(std::uint64_t{stack[0].priv}, std::uint64_t{PERF_BR_PRIV_USER}) << rule::BRS_007.text;
-  EXPECT_EQ(std::uint64_t{stack[1].priv}, std::uint64_t{PERF_BR_PRIV_KERNEL}) << rule::BRS_007.text;
+  EXPECT_EQ(std::uint64_t{stack[0].priv}, std::uint64_t{PERF_BR_PRIV_USER});
+  EXPECT_EQ(std::uint64_t{stack[1].priv}, std::uint64_t{PERF_BR_PRIV_KERNEL});
 }
 
 CONFORMANCE_CASE(BranchStack, HwIndexBitAddsHwIndex, .rules = {rule::BRS_003, rule::REC_001},
@@ -212,17 +208,17 @@ CONFORMANCE_CASE(BranchStack, HwIndexBitAddsHwIndex, .rules = {rule::BRS_003, ru
     RunBranches(port(), jumps);
     EndPeriod(spec);
     const RingContents got = ring.Drain();
-    ASSERT_EQ(got.samples.size(), 1u) << rule::REC_001.text;
-    EXPECT_EQ(FromTos(got.samples[0]), Newest(jumps, 5)) << rule::BRS_003.text;
+    ASSERT_EQ(got.samples.size(), 1u) << rule::REC_001;
+    EXPECT_EQ(FromTos(got.samples[0]), Newest(jumps, 5)) << rule::BRS_003;
     const std::uint64_t index = *got.samples[0].branch_hw_index;
-    EXPECT_TRUE(index < target().branches() || index == ~0ull) << rule::BRS_003.text << index;
+    EXPECT_TRUE(index < target().branches() || index == ~0ull) << rule::BRS_003 << index;
     RunBranches(port(), Jumps(0x60500000, 3));
     EndPeriod(spec);
     const RingContents next = ring.Drain();
-    ASSERT_EQ(next.samples.size(), 1u) << rule::REC_001.text;
+    ASSERT_EQ(next.samples.size(), 1u) << rule::REC_001;
     EXPECT_EQ(*next.samples[0].branch_hw_index,
               index == ~0ull ? index : (index + 3) % target().branches())
-        << rule::BRS_003.text;
+        << rule::BRS_003;
   }
 }
 
@@ -240,11 +236,11 @@ CONFORMANCE_CASE(BranchStack, BranchEventSampleStartsWithItsBranch,
     RunBranches(port(), jumps);
     event.Disable();
     const RingContents got = ring.Drain();
-    ASSERT_EQ(got.samples.size(), 10u) << rule::SMP_001.text;
+    ASSERT_EQ(got.samples.size(), 10u) << rule::SMP_001;
     for (std::size_t i = 0; i < 10; ++i) {
       const std::vector<Branch> so_far(jumps.begin(),
                                        jumps.begin() + static_cast<std::ptrdiff_t>(7 * (i + 1)));
-      EXPECT_EQ(FromTos(got.samples[i]), Newest(so_far, target().branches())) << rule::BRS_012.text;
+      EXPECT_EQ(FromTos(got.samples[i]), Newest(so_far, target().branches())) << rule::BRS_012;
     }
     EXPECT_THAT(event.Read(), Counted(spec, 70));
   }
@@ -266,7 +262,7 @@ CONFORMANCE_CASE(BranchStack, ClosedEventKeepsStackOfOther, .rules = {rule::BRS_
   ring.Drain();
   const std::vector<Branch> some = Jumps(0x60401000, 3);
   RunBranches(port(), some);
-  EXPECT_EQ(StackNow(spec, ring), Newest(some, 3)) << rule::BRS_003.text;
+  EXPECT_EQ(StackNow(spec, ring), Newest(some, 3));
 }
 
 // The kernel keeps a pinned event on its counter when another event is enabled. So no branch is
@@ -285,7 +281,7 @@ CONFORMANCE_CASE(BranchStack, NewEventKeepsStackOfPinnedEvent, .rules = {rule::B
   const std::vector<Branch> some = Jumps(0x60401000, 3);
   RunBranches(port(), some);
   comes.Enable();
-  EXPECT_EQ(StackNow(spec, ring), Newest(some, 3)) << rule::BRS_003.text;
+  EXPECT_EQ(StackNow(spec, ring), Newest(some, 3));
 }
 
 CONFORMANCE_CASE(BranchStack, PreciseStackEndsAtEvent, .rules = {rule::BRS_010},
@@ -311,9 +307,9 @@ CONFORMANCE_CASE(BranchStack, PreciseStackEndsAtEvent, .rules = {rule::BRS_010},
   hold.Release();
   event.Disable();
   const RingContents got = ring.Drain();
-  ASSERT_EQ(got.samples.size(), 1u) << rule::BRS_010.text;
-  EXPECT_EQ(got.samples[0].ip, 0x60401000u) << rule::PRC_002.text;
-  EXPECT_EQ(FromTos(got.samples[0]), Newest(before, 6)) << rule::BRS_010.text;
+  ASSERT_EQ(got.samples.size(), 1u);
+  EXPECT_EQ(got.samples[0].ip, 0x60401000u) << rule::PRC_002;
+  EXPECT_EQ(FromTos(got.samples[0]), Newest(before, 6));
 }
 
 CONFORMANCE_CASE(BranchStack, LateInterruptShowsBranchesBeforeOverflow, .rules = {rule::BRS_012},
@@ -335,8 +331,8 @@ CONFORMANCE_CASE(BranchStack, LateInterruptShowsBranchesBeforeOverflow, .rules =
     RunBranches(port(), Jumps(0x60500000, 6));
     hold.Release();
     const RingContents got = ring.Drain();
-    ASSERT_EQ(got.samples.size(), 1u) << rule::BRS_012.text;
-    EXPECT_EQ(FromTos(got.samples[0]), Newest(before, target().branches())) << rule::BRS_012.text;
+    ASSERT_EQ(got.samples.size(), 1u);
+    EXPECT_EQ(FromTos(got.samples[0]), Newest(before, target().branches()));
   }
 }
 
@@ -350,13 +346,13 @@ CONFORMANCE_CASE(BranchStack, StackOmitsBranchesBeforeEnable, .rules = {rule::BR
     Ring ring(event, 4);
     RunBranches(port(), Jumps(0x60700000, 4));  // no event uses the branch stack yet
     event.Enable();
-    EXPECT_THAT(StackNow(spec, ring), IsEmpty()) << rule::BRS_008.text;
+    EXPECT_THAT(StackNow(spec, ring), IsEmpty());
     RunBranches(port(), Jumps(0x60400000, target().branches()));
     event.Disable();
     RunBranches(port(), Jumps(0x60700000, 4));
     event.Enable();
     for (const auto& [from, to] : StackNow(spec, ring)) {
-      EXPECT_LT(from, 0x60700000u) << rule::BRS_008.text;
+      EXPECT_LT(from, 0x60700000u);
     }
   }
 }
@@ -382,7 +378,7 @@ CONFORMANCE_CASE(BranchStack, ReturnToUserHidesKernelAddress,
     RunBranches(port(), branches);
     EXPECT_THAT(StackNow(spec, ring), ElementsAreArray(std::vector<FromTo>{
                                           {0x60401118, 0x60401200}, {0x60401000, 0x60401100}}))
-        << rule::BRS_013.text;
+        << rule::BRS_013;
   }
 }
 
@@ -407,9 +403,9 @@ CONFORMANCE_CASE(BranchStack, HoldsAtMostSampleMaxStack, .rules = {rule::BRS_016
     RunBranches(port(), jumps);
     const auto stack = StackNow(spec, ring);
     const std::size_t most = std::min(limit, depth);
-    EXPECT_EQ(stack, Newest(jumps, stack.size() == depth ? depth : most)) << rule::BRS_016.text;
+    EXPECT_EQ(stack, Newest(jumps, stack.size() == depth ? depth : most));
     if (most == depth) continue;
-    EXPECT_TRUE(IsBehaviour(rule::BRS_016, "limited", stack.size() != depth)) << rule::BRS_016.text;
+    EXPECT_TRUE(IsBehaviour(rule::BRS_016, "limited", stack.size() != depth));
   }
 }
 

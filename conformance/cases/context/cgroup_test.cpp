@@ -43,8 +43,8 @@ CONFORMANCE_CASE(Cgroup, EventCountsTasksWhileMembers, .rules = {rule::CTX_006},
   target().Stimulate(spec, 600'000);
   child.Go();
   ASSERT_EQ(child.Wait(), 0);
-  EXPECT_THAT(of_outer.Read(), Counted(spec, 4'320)) << rule::CTX_006.text;
-  EXPECT_THAT(of_inner.Read(), Counted(spec, 300)) << rule::CTX_006.text;
+  EXPECT_THAT(of_outer.Read(), Counted(spec, 4'320));
+  EXPECT_THAT(of_inner.Read(), Counted(spec, 300));
 }
 
 CASE_USES(Cgroup, EventCountsMembersOnItsCpuOnly, Feature::kPerfCgroups);
@@ -68,8 +68,8 @@ CONFORMANCE_CASE(Cgroup, EventCountsMembersOnItsCpuOnly, .rules = {rule::CTX_006
   target().Stimulate(spec, 7'000, {.cpu = target().Cpu(1)});
   ASSERT_EQ(member.Wait(), 0);
   target().Stimulate(spec, 7'000);
-  EXPECT_THAT(here.Read(), Counted(spec, 2 + 4 + 6 + 8 + 10)) << rule::CTX_006.text;
-  EXPECT_THAT(there.Read(), Counted(spec, 1 + 3 + 5 + 7 + 9)) << rule::CTX_006.text;
+  EXPECT_THAT(here.Read(), Counted(spec, 2 + 4 + 6 + 8 + 10));
+  EXPECT_THAT(there.Read(), Counted(spec, 1 + 3 + 5 + 7 + 9));
 }
 
 CASE_USES(Cgroup, TimesIncludeThoseOfCgroupsBelow, Feature::kPerfCgroups);
@@ -93,10 +93,10 @@ CONFORMANCE_CASE(Cgroup, TimesIncludeThoseOfCgroupsBelow, .rules = {rule::RDF_01
   child.Go();
   ASSERT_EQ(child.Wait(), 0);
   const Reading above = of_outer.Read(), below = of_inner.Read();
-  EXPECT_THAT(above, Counted(spec, 10)) << rule::RDF_014.text;
-  EXPECT_GT(below.time_enabled, 0u) << rule::RDF_014.text;
-  EXPECT_EQ(above.time_enabled, below.time_enabled) << rule::RDF_014.text;
-  EXPECT_EQ(above.time_running, below.time_running) << rule::RDF_014.text;
+  EXPECT_THAT(above, Counted(spec, 10));
+  EXPECT_GT(below.time_enabled, 0u);
+  EXPECT_EQ(above.time_enabled, below.time_enabled);
+  EXPECT_EQ(above.time_running, below.time_running);
 }
 
 }  // namespace

@@ -41,13 +41,13 @@ CONFORMANCE_CASE(Interrupt, SpuriousInterruptIsNotClaimed, .rules = {rule::NMI_0
   for (int i = 0; i < 3; ++i) {
     target().Stimulate(spec, 33);
     const InjectResult got = port().Inject(0);
-    EXPECT_EQ(got.runs, 1u) << rule::NMI_004.text;
-    EXPECT_EQ(got.claimed, 0u) << rule::NMI_004.text;
+    EXPECT_EQ(got.runs, 1u);
+    EXPECT_EQ(got.claimed, 0u);
   }
-  EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::NMI_004.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 0u);
   target().Stimulate(spec, 1);
-  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_004.text;
-  EXPECT_THAT(event.Read(), Counted(spec, 100)) << rule::NMI_004.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 1u);
+  EXPECT_THAT(event.Read(), Counted(spec, 100));
 }
 
 CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterIsAcknowledged, .rules = {rule::NMI_004},
@@ -63,15 +63,15 @@ CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterIsAcknowledged, .rules = {rule:
   for (unsigned bit = 0; bit < 64; ++bit) {
     if ((unused >> bit & 1) == 0) continue;
     SCOPED_TRACE(bit);
-    EXPECT_EQ(port().Inject(1ull << bit).runs, 1u) << rule::NMI_004.text;
-    EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_004.text;
+    EXPECT_EQ(port().Inject(1ull << bit).runs, 1u);
+    EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u);
   }
-  EXPECT_EQ(port().Inject(unused).runs, 1u) << rule::NMI_004.text;
+  EXPECT_EQ(port().Inject(unused).runs, 1u);
   target().Stimulate(spec, 39);
-  EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::NMI_004.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 0u);
   target().Stimulate(spec, 1);
-  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_004.text;
-  EXPECT_THAT(event.Read(), Counted(spec, 100)) << rule::NMI_004.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 1u);
+  EXPECT_THAT(event.Read(), Counted(spec, 100));
 }
 
 CONFORMANCE_CASE(Interrupt, FlagsWithNoEventOpenAreHarmless, .rules = {rule::NMI_004},
@@ -79,15 +79,15 @@ CONFORMANCE_CASE(Interrupt, FlagsWithNoEventOpenAreHarmless, .rules = {rule::NMI
                            Cap::kFixedCounters},
                  .over = {Over<dim::Cpu>()}) {
   for (const std::uint64_t flags : {std::uint64_t{1}, FixedBit(0), AllFlags()}) {
-    EXPECT_EQ(port().Inject(flags).runs, 1u) << rule::NMI_004.text;
-    EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_004.text;
+    EXPECT_EQ(port().Inject(flags).runs, 1u);
+    EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u);
   }
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.sample_period = 10});
   Ring ring(event, 1);
   event.Enable();
   target().Stimulate(spec, 10);
-  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_004.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 1u);
 }
 
 CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterHidesNoOverflow, .rules = {rule::NMI_004},
@@ -103,8 +103,8 @@ CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterHidesNoOverflow, .rules = {rule
   target().Stimulate(specs.back(), 100);
   port().WriteRegister(kGlobalStatusSet, AllFlags() & ~port().Stats().used);
   hold.Release();
-  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_004.text;
-  EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_004.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 1u);
+  EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u);
 }
 
 // With SysRq l the kernel sends an NMI to each other CPU. The driver must not take that NMI for a
@@ -119,7 +119,7 @@ CONFORMANCE_CASE(Interrupt, ForeignNmiIsIgnored, .rules = {rule::NMI_004},
     std::ofstream request("/proc/sysrq-trigger");
     request << "l" << std::flush;
     if (!request.good()) throw Broken("/proc/sysrq-trigger cannot be written");
-    EXPECT_EQ(port().Stats(cpu).pmi, before) << rule::NMI_004.text;
+    EXPECT_EQ(port().Stats(cpu).pmi, before);
     return;
   }
   SkipCase(Cap::kCpus2, "there is no other CPU to ask from");
@@ -138,13 +138,13 @@ CONFORMANCE_CASE(Interrupt, EarlyFlagOfAUsedCounterGivesNoSample, .rules = {rule
     events.back().Enable();
     target().Stimulate(spec, 400);
   }
-  EXPECT_EQ(port().Inject(port().Stats().used).runs, 1u) << rule::NMI_004.text;
+  EXPECT_EQ(port().Inject(port().Stats().used).runs, 1u);
   for (std::size_t i = 0; i < specs.size(); ++i) {
     target().Stimulate(specs[i], 599);
-    EXPECT_EQ(rings[i].Drain().samples.size(), 0u) << rule::NMI_004.text;
+    EXPECT_EQ(rings[i].Drain().samples.size(), 0u);
     target().Stimulate(specs[i], 1);
-    EXPECT_EQ(rings[i].Drain().samples.size(), 1u) << rule::NMI_004.text;
-    EXPECT_THAT(events[i].Read(), Counted(specs[i], 1'000)) << rule::NMI_004.text;
+    EXPECT_EQ(rings[i].Drain().samples.size(), 1u);
+    EXPECT_THAT(events[i].Read(), Counted(specs[i], 1'000));
   }
 }
 
@@ -160,9 +160,9 @@ CONFORMANCE_CASE(Interrupt, EachOverflowRunsTheHandlerOnce, .rules = {rule::NMI_
   for (const EventSpec& spec : specs) {
     const refpmu_stats before = port().Stats();
     target().Stimulate(spec, 50);
-    EXPECT_EQ(port().Stats().pmi - before.pmi, 5u) << rule::NMI_004.text;
-    EXPECT_EQ(port().Stats().pmi_claimed - before.pmi_claimed, 5u) << rule::NMI_004.text;
-    EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_004.text;
+    EXPECT_EQ(port().Stats().pmi - before.pmi, 5u);
+    EXPECT_EQ(port().Stats().pmi_claimed - before.pmi_claimed, 5u);
+    EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u);
   }
 }
 
@@ -181,11 +181,11 @@ CONFORMANCE_CASE(Interrupt, LateInterruptShortensTheNextPeriod, .rules = {rule::
     Pulse(spec, 1'000 + late);
     EXPECT_EQ(ring.Drain().samples.size(), 0u);
     hold.Release();
-    EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_001.text;
+    EXPECT_EQ(ring.Drain().samples.size(), 1u);
     if (late != 999) Pulse(spec, 999 - late);
-    EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_001.text;
+    EXPECT_EQ(ring.Drain().samples.size(), 0u);
     Pulse(spec, 1);
-    EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_001.text;
+    EXPECT_EQ(ring.Drain().samples.size(), 1u);
   }
   EXPECT_THAT(event.Read(), Counted(spec, 8'000));
 }
@@ -203,8 +203,8 @@ CONFORMANCE_CASE(Interrupt, SkidIsCarriedOver, .rules = {rule::SMP_001, rule::SM
     Pulse(spec, 64 * 10, {.skid = skid});
     Pulse(spec, 63);
     const RingContents got = ring.Drain();
-    EXPECT_EQ(got.samples.size(), 10u) << rule::SMP_001.text;
-    EXPECT_EQ(got.PeriodSum() + 63, event.Read().value) << rule::SMP_005.text;
+    EXPECT_EQ(got.samples.size(), 10u) << rule::SMP_001;
+    EXPECT_EQ(got.PeriodSum() + 63, event.Read().value) << rule::SMP_005;
   }
 }
 
@@ -224,12 +224,12 @@ CONFORMANCE_CASE(Interrupt, LateInterruptOfALongPeriodLosesNothing,
       HoldLine hold;
       target().Stimulate(spec, 5 + late);
       hold.Release();
-      EXPECT_THAT(event.Read(), Counted(spec, period + late)) << rule::SMP_005.text;
-      EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_003.text;
+      EXPECT_THAT(event.Read(), Counted(spec, period + late)) << rule::SMP_005;
+      EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_003;
       target().Stimulate(spec, period - late - 1);
-      EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_003.text;
+      EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_003;
       target().Stimulate(spec, 1);
-      EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_003.text;
+      EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_003;
     }
   }
 }
@@ -246,11 +246,11 @@ CONFORMANCE_CASE(Interrupt, ReadingBeforeTheInterruptCountsOnce,
   for (std::uint64_t i = 1; i <= 4; ++i) {
     HoldLine hold;
     Pulse(spec, 100);
-    EXPECT_THAT(event.Read(), Counted(spec, 100 * i)) << rule::SMP_014.text;
-    EXPECT_THAT(event.Read(), Counted(spec, 100 * i)) << rule::SMP_014.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 100 * i)) << rule::SMP_014;
+    EXPECT_THAT(event.Read(), Counted(spec, 100 * i)) << rule::SMP_014;
     hold.Release();
-    EXPECT_THAT(event.Read(), Counted(spec, 100 * i)) << rule::SMP_014.text;
-    EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_001.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 100 * i)) << rule::SMP_014;
+    EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_001;
   }
 }
 
@@ -275,11 +275,11 @@ CONFORMANCE_CASE(Interrupt, LateInterruptShowsUserOnlyEventsNoKernelAddress,
                       .addr = 0xffff'8880'1234'5678});
   hold.Release();
   const RingContents got = ring.Drain();
-  ASSERT_EQ(got.samples.size(), 1u) << rule::SMP_007.text;
-  EXPECT_LT(got.samples[0].ip, kKernelHalf) << rule::SMP_007.text;
-  EXPECT_LT(got.samples[0].addr, kKernelHalf) << rule::DRC_078.text;
+  ASSERT_EQ(got.samples.size(), 1u) << rule::SMP_007;
+  EXPECT_LT(got.samples[0].ip, kKernelHalf) << rule::SMP_007;
+  EXPECT_LT(got.samples[0].addr, kKernelHalf) << rule::DRC_078;
   EXPECT_EQ(got.samples[0].misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER)
-      << rule::SMP_007.text;
+      << rule::SMP_007;
 }
 
 CONFORMANCE_CASE(Interrupt, PendingOverflowOfAStoppedEventIsHandledAtMostOnce,
@@ -296,15 +296,15 @@ CONFORMANCE_CASE(Interrupt, PendingOverflowOfAStoppedEventIsHandledAtMostOnce,
     Pulse(spec, 100);
     event.Disable();
     hold.Release();
-    EXPECT_LE(ring.Drain().samples.size(), 1u) << rule::NMI_005.text;
-    EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_005.text;
+    EXPECT_LE(ring.Drain().samples.size(), 1u);
+    EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u);
   }
-  EXPECT_THAT(event.Read(), Counted(spec, 300)) << rule::NMI_005.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 300));
   event.Enable();
   Pulse(spec, 99);
   ring.Drain();
   Pulse(spec, 1);
-  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_005.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 1u);
 }
 
 CONFORMANCE_CASE(Interrupt, NextEventDoesNotGetItsPredecessorsOverflow,
@@ -326,13 +326,13 @@ CONFORMANCE_CASE(Interrupt, NextEventDoesNotGetItsPredecessorsOverflow,
   Ring ring(event, 1);
   event.Enable();
   hold.Release();
-  EXPECT_EQ(port().Stats().overflows, before.overflows) << rule::NMI_005.text;
-  EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_005.text;
+  EXPECT_EQ(port().Stats().overflows, before.overflows) << rule::NMI_005;
+  EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_005;
   target().Stimulate(specs.front(), 99);
-  EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_017.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_017;
   target().Stimulate(specs.front(), 1);
-  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_005.text;
-  EXPECT_THAT(event.Read(), Counted(specs.front(), 100)) << rule::NMI_005.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::NMI_005;
+  EXPECT_THAT(event.Read(), Counted(specs.front(), 100)) << rule::NMI_005;
 }
 
 }  // namespace

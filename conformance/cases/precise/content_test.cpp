@@ -20,11 +20,11 @@ CONFORMANCE_CASE(Precise, AllPreciseLevelsAreAccepted, .rules = {rule::PRC_001},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   for (unsigned level = 1; level <= target().precise(); ++level) {
     EXPECT_THAT(TryOpen(target().AnyEvent(), Precise(1'000, kBuffered, level)), Succeeds())
-        << rule::PRC_001.text << " level " << level;
+        << "level " << level;
   }
   const auto max = ReadFile(DeviceFile("caps/max_precise"));
   if (max) {
-    EXPECT_EQ(*max, std::to_string(target().precise())) << rule::PRC_001.text;
+    EXPECT_EQ(*max, std::to_string(target().precise()));
   }
 }
 
@@ -46,8 +46,8 @@ CONFORMANCE_CASE(Precise, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
     const std::uint64_t after = RawClockNow();
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
-    EXPECT_GE(*got.samples[0].time, before) << rule::REC_004.text;
-    EXPECT_LE(*got.samples[0].time, after) << rule::REC_004.text;
+    EXPECT_GE(*got.samples[0].time, before);
+    EXPECT_LE(*got.samples[0].time, after);
   }
 }
 
@@ -55,7 +55,7 @@ CONFORMANCE_CASE(Precise, CountingEventCannotBePrecise, .rules = {rule::PRC_004}
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
   for (unsigned level = 1; level <= target().precise(); ++level) {
     EXPECT_THAT(TryOpen(target().AnyEvent(), Precise(0, 0, level)), FailsWith(EINVAL))
-        << rule::PRC_004.text << " level " << level;
+        << "level " << level;
   }
 }
 
@@ -76,8 +76,8 @@ CONFORMANCE_CASE(Precise, IpPointsToSampledInstruction, .rules = {rule::PRC_002,
       const RingContents got = ring.Drain();
       ASSERT_EQ(got.samples.size(), 5u);
       for (std::size_t i = 0; i < 5; ++i) {
-        EXPECT_EQ(got.samples[i].ip, 0x500000 + 2 * (i + 1)) << rule::PRC_002.text;
-        EXPECT_EQ(got.samples[i].addr, 0x600000 + 2 * (i + 1)) << rule::PRC_005.text;
+        EXPECT_EQ(got.samples[i].ip, 0x500000 + 2 * (i + 1)) << rule::PRC_002;
+        EXPECT_EQ(got.samples[i].addr, 0x600000 + 2 * (i + 1)) << rule::PRC_005;
       }
     }
   }
@@ -97,7 +97,7 @@ CONFORMANCE_CASE(Precise, ExactSamplesSetExactIpFlag, .rules = {rule::PRC_002},
       ASSERT_EQ(got.samples.size(), 5u);
       for (const Sample& sample : got.samples) {
         EXPECT_NE(sample.misc & PERF_RECORD_MISC_EXACT_IP, 0)
-            << rule::PRC_002.text << " level " << level << ", sample_type " << type;
+            << "level " << level << ", sample_type " << type;
       }
     }
   }
@@ -119,8 +119,8 @@ CONFORMANCE_CASE(Precise, LateInterruptHasNoSkid, .rules = {rule::PRC_002},
     event.Disable();
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
-    EXPECT_EQ(got.samples[0].ip, 0x402000u) << rule::PRC_002.text;
-    EXPECT_EQ(got.samples[0].addr, 0x77u) << rule::PRC_002.text;
+    EXPECT_EQ(got.samples[0].ip, 0x402000u);
+    EXPECT_EQ(got.samples[0].addr, 0x77u);
     EXPECT_THAT(event.Read(), Counted(spec, 150));
   }
 }
@@ -142,10 +142,10 @@ CONFORMANCE_CASE(Precise, CpumodeMatchesEventPrivilege, .rules = {rule::PRC_002,
     const auto mode = [&got](std::size_t i) {
       return got.samples[i].misc & PERF_RECORD_MISC_CPUMODE_MASK;
     };
-    EXPECT_EQ(mode(0), PERF_RECORD_MISC_USER) << rule::REC_025.text;
-    EXPECT_EQ(mode(1), PERF_RECORD_MISC_KERNEL) << rule::REC_025.text;
-    EXPECT_EQ(got.samples[1].ip, kKernelIp) << rule::PRC_002.text;
-    EXPECT_EQ(mode(2), PERF_RECORD_MISC_USER) << rule::REC_025.text;
+    EXPECT_EQ(mode(0), PERF_RECORD_MISC_USER) << rule::REC_025;
+    EXPECT_EQ(mode(1), PERF_RECORD_MISC_KERNEL) << rule::REC_025;
+    EXPECT_EQ(got.samples[1].ip, kKernelIp) << rule::PRC_002;
+    EXPECT_EQ(mode(2), PERF_RECORD_MISC_USER) << rule::REC_025;
   }
 }
 
@@ -164,9 +164,9 @@ CONFORMANCE_CASE(Precise, UserOnlyEventShowsNoKernel, .rules = {rule::PRC_013},
   }
   event.Disable();
   const RingContents got = ring.Drain();
-  EXPECT_EQ(got.samples.size(), 4u) << rule::PRC_013.text;
-  for (const Sample& sample : got.samples) EXPECT_EQ(sample.ip, 0x401000u) << rule::PRC_013.text;
-  EXPECT_THAT(event.Read(), Counted(spec, 12)) << rule::PRC_013.text;
+  EXPECT_EQ(got.samples.size(), 4u);
+  for (const Sample& sample : got.samples) EXPECT_EQ(sample.ip, 0x401000u);
+  EXPECT_THAT(event.Read(), Counted(spec, 12));
 }
 
 CONFORMANCE_CASE(Precise, KernelIpInRecordIsHidden, .rules = {rule::PRC_013},
@@ -180,8 +180,8 @@ CONFORMANCE_CASE(Precise, KernelIpInRecordIsHidden, .rules = {rule::PRC_013},
   target().Stimulate(spec, 12, {.privilege = Privilege::kUser, .ip = kKernelIp});
   event.Disable();
   const RingContents got = ring.Drain();
-  EXPECT_EQ(got.samples.size(), 4u) << rule::PRC_013.text;
-  for (const Sample& sample : got.samples) EXPECT_NE(sample.ip, kKernelIp) << rule::PRC_013.text;
+  EXPECT_EQ(got.samples.size(), 4u);
+  for (const Sample& sample : got.samples) EXPECT_NE(sample.ip, kKernelIp);
 }
 
 CONFORMANCE_CASE(Precise, DataOfTheAccessIsShown, .rules = {rule::PRC_005},
@@ -206,9 +206,9 @@ CONFORMANCE_CASE(Precise, DataOfTheAccessIsShown, .rules = {rule::PRC_005},
       event.Disable();
       const RingContents got = ring.Drain();
       ASSERT_EQ(got.samples.size(), 1u);
-      EXPECT_EQ(got.samples[0].addr.value_or(access.addr), access.addr) << rule::PRC_005.text;
-      EXPECT_EQ(got.samples[0].data_src.value_or(source), source) << rule::PRC_005.text;
-      EXPECT_EQ(got.samples[0].weight.value_or(321), 321u) << rule::PRC_005.text;
+      EXPECT_EQ(got.samples[0].addr.value_or(access.addr), access.addr);
+      EXPECT_EQ(got.samples[0].data_src.value_or(source), source);
+      EXPECT_EQ(got.samples[0].weight.value_or(321), 321u);
     }
   }
 }
@@ -229,13 +229,13 @@ CONFORMANCE_CASE(Precise, ConcurrentEventsKeepRequestedFields,
   rich.Disable();
   plain.Disable();
   const RingContents got = rich_ring.Drain();
-  ASSERT_EQ(got.samples.size(), 1u) << rule::PRC_007.text;
-  EXPECT_EQ(got.samples[0].ip, 0x401000u) << rule::PRC_007.text;
-  EXPECT_EQ(got.samples[0].addr, 0x99u) << rule::PRC_007.text;
-  EXPECT_EQ(got.samples[0].data_src, 0x5u) << rule::PRC_007.text;
+  ASSERT_EQ(got.samples.size(), 1u) << rule::PRC_007;
+  EXPECT_EQ(got.samples[0].ip, 0x401000u) << rule::PRC_007;
+  EXPECT_EQ(got.samples[0].addr, 0x99u) << rule::PRC_007;
+  EXPECT_EQ(got.samples[0].data_src, 0x5u) << rule::PRC_007;
   const RingContents other = plain_ring.Drain();
-  ASSERT_EQ(other.samples.size(), 1u) << rule::PRC_007.text;
-  EXPECT_EQ(other.samples[0].ip, 0x402000u) << rule::PRC_007.text;
+  ASSERT_EQ(other.samples.size(), 1u) << rule::PRC_007;
+  EXPECT_EQ(other.samples[0].ip, 0x402000u) << rule::PRC_007;
 }
 
 CONFORMANCE_CASE(Precise, RegistersAreTakenAtEvent, .rules = {rule::PRC_006},
@@ -268,8 +268,8 @@ CONFORMANCE_CASE(Precise, RegistersAreTakenAtEvent, .rules = {rule::PRC_006},
       want[reg::kRecorded[0]] += 0x100;
       std::vector<std::uint64_t> values;
       for (const auto& [number, value] : want) values.push_back(value);
-      EXPECT_EQ(sample.regs_intr, values) << rule::PRC_006.text;
-      EXPECT_EQ(sample.addr.value_or(0x7f00'4444), 0x7f00'4444u) << rule::PRC_005.text;
+      EXPECT_EQ(sample.regs_intr, values);
+      EXPECT_EQ(sample.addr.value_or(0x7f00'4444), 0x7f00'4444u) << rule::PRC_005;
     }
   }
 }
@@ -288,10 +288,10 @@ CONFORMANCE_CASE(Precise, FixedCountersArePreciseToo, .rules = {rule::PRC_015},
       Pulse(spec, 25, {.ip = 0x403000});
       event.Disable();
       const RingContents got = ring.Drain();
-      ASSERT_EQ(got.samples.size(), 3u) << rule::PRC_015.text;
-      EXPECT_EQ(got.samples[0].ip, 0x402000u) << rule::PRC_015.text;
-      EXPECT_EQ(got.samples[1].ip, 0x403000u) << rule::PRC_015.text;
-      EXPECT_EQ(event.Read().value, 35u) << rule::PRC_015.text;
+      ASSERT_EQ(got.samples.size(), 3u);
+      EXPECT_EQ(got.samples[0].ip, 0x402000u);
+      EXPECT_EQ(got.samples[1].ip, 0x403000u);
+      EXPECT_EQ(event.Read().value, 35u);
     }
   }
 }

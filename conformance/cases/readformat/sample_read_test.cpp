@@ -48,11 +48,11 @@ CONFORMANCE_CASE(ReadFormat, SampleHoldsTheCountAtTheOverflow, .rules = {rule::R
     Attach(skids);
     ASSERT_EQ(contents.samples.size(), 10u);
     for (std::size_t i = 0; i < contents.samples.size(); ++i) {
-      ASSERT_TRUE(contents.samples[i].read) << rule::RDF_019.text;
+      ASSERT_TRUE(contents.samples[i].read);
       const Reading& reading = *contents.samples[i].read;
-      EXPECT_THAT(reading, Counted(spec, kPeriod * (i + 1))) << rule::RDF_019.text;
-      EXPECT_EQ(reading.id, event.Id()) << rule::RDF_019.text;
-      EXPECT_LE(reading.time_running, reading.time_enabled) << rule::RDF_019.text;
+      EXPECT_THAT(reading, Counted(spec, kPeriod * (i + 1)));
+      EXPECT_EQ(reading.id, event.Id());
+      EXPECT_LE(reading.time_running, reading.time_enabled);
     }
   }
 }
@@ -74,12 +74,12 @@ CONFORMANCE_CASE(ReadFormat, SampleHoldsTheWholeGroup, .rules = {rule::RDF_019},
   const RingContents contents = ring.Drain();
   ASSERT_EQ(contents.samples.size(), 8u);
   for (std::uint64_t i = 1; i <= 8; ++i) {
-    ASSERT_TRUE(contents.samples[i - 1].read_group) << rule::RDF_019.text;
+    ASSERT_TRUE(contents.samples[i - 1].read_group);
     const GroupReading& reading = *contents.samples[i - 1].read_group;
-    ASSERT_EQ(reading.entries.size(), 2u) << rule::RDF_019.text;
-    EXPECT_THAT(reading.entries[0], Counted(specs[0], 10 * i)) << rule::RDF_019.text;
-    EXPECT_THAT(reading.entries[1], Counted(specs[1], i * (i + 1) / 2)) << rule::RDF_019.text;
-    EXPECT_EQ(reading.entries[1].id, member.Id()) << rule::RDF_019.text;
+    ASSERT_EQ(reading.entries.size(), 2u);
+    EXPECT_THAT(reading.entries[0], Counted(specs[0], 10 * i));
+    EXPECT_THAT(reading.entries[1], Counted(specs[1], i * (i + 1) / 2));
+    EXPECT_EQ(reading.entries[1].id, member.Id());
   }
 }
 
@@ -96,11 +96,11 @@ CONFORMANCE_CASE(ReadFormat, LostSamplesAreCounted, .rules = {rule::RDF_005},
   event.Disable();
   const Reading reading = event.Read();
   const std::uint64_t received = ring.Drain().samples.size();
-  EXPECT_GT(reading.lost, 0u) << rule::RDF_005.text;
-  EXPECT_EQ(reading.lost + received, samples) << rule::RDF_005.text;
+  EXPECT_GT(reading.lost, 0u);
+  EXPECT_EQ(reading.lost + received, samples);
   event.Enable();
   Pulse(spec, 5 * 3);
-  EXPECT_EQ(event.Read().lost, reading.lost) << rule::RDF_005.text;
+  EXPECT_EQ(event.Read().lost, reading.lost);
 }
 
 CONFORMANCE_CASE(ReadFormat, LostSamplesOfAGroupAreCountedByMember, .rules = {rule::RDF_005},
@@ -125,8 +125,8 @@ CONFORMANCE_CASE(ReadFormat, LostSamplesOfAGroupAreCountedByMember, .rules = {ru
   const std::vector<std::size_t> received = {leader_ring.Drain().samples.size(),
                                              member_ring.Drain().samples.size()};
   for (const std::size_t i : {0, 1}) {
-    EXPECT_GT(reading.entries[i].lost, 0u) << rule::RDF_005.text;
-    EXPECT_EQ(reading.entries[i].lost + received[i], samples + 50 * i) << rule::RDF_005.text;
+    EXPECT_GT(reading.entries[i].lost, 0u);
+    EXPECT_EQ(reading.entries[i].lost + received[i], samples + 50 * i);
   }
 }
 

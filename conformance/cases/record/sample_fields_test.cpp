@@ -57,7 +57,7 @@ class Fields {
     std::vector<Sample> got;
     for (const Record& record : ring_.DrainRaw()) {
       const auto sample = ParseSample(record, event.attr());
-      EXPECT_TRUE(sample) << rule::REC_001.text << " " << Describe(event.attr());
+      EXPECT_TRUE(sample) << rule::REC_001 << " " << Describe(event.attr());
       if (sample) got.push_back(*sample);
     }
     ExpectFields(got, event.Id());
@@ -67,12 +67,12 @@ class Fields {
  private:
   static void ExpectFields(const std::vector<Sample>& samples, std::uint64_t id) {
     for (const Sample& sample : samples) {
-      EXPECT_EQ(sample.identifier.value_or(id), id) << rule::REC_008.text;
-      EXPECT_EQ(sample.id.value_or(id), id) << rule::REC_008.text;
-      EXPECT_EQ(sample.stream_id.value_or(id), id) << rule::REC_008.text;
-      EXPECT_EQ(sample.ip.value_or(kIp), kIp) << rule::REC_002.text;
-      EXPECT_EQ(sample.addr.value_or(kAddr), kAddr) << rule::REC_005.text;
-      EXPECT_EQ(sample.period.value_or(3), 3u) << rule::REC_010.text;
+      EXPECT_EQ(sample.identifier.value_or(id), id) << rule::REC_008;
+      EXPECT_EQ(sample.id.value_or(id), id) << rule::REC_008;
+      EXPECT_EQ(sample.stream_id.value_or(id), id) << rule::REC_008;
+      EXPECT_EQ(sample.ip.value_or(kIp), kIp) << rule::REC_002;
+      EXPECT_EQ(sample.addr.value_or(kAddr), kAddr) << rule::REC_005;
+      EXPECT_EQ(sample.period.value_or(3), 3u) << rule::REC_010;
       EXPECT_EQ(sample.tid.value_or(gettid()), static_cast<std::uint32_t>(gettid()));
       EXPECT_EQ(sample.cpu.value_or(EventCpu()), static_cast<std::uint32_t>(EventCpu()));
     }
@@ -90,7 +90,7 @@ CONFORMANCE_CASE(Record, EachFieldHasDocumentedPlace,
   Fields fields;
   for (const std::uint64_t field : kFields) {
     SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << field);
-    EXPECT_EQ(fields.SamplesWith(field, 2).size(), 2u) << rule::REC_001.text;
+    EXPECT_EQ(fields.SamplesWith(field, 2).size(), 2u) << rule::REC_001;
   }
 }
 
@@ -101,7 +101,7 @@ CONFORMANCE_CASE(Record, EachPairOfFieldsIsInOrder, .rules = {rule::REC_001},
     for (const std::uint64_t second : kFields) {
       if (second >= first) continue;
       SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << (first | second));
-      EXPECT_EQ(fields.SamplesWith(first | second, 1).size(), 1u) << rule::REC_001.text;
+      EXPECT_EQ(fields.SamplesWith(first | second, 1).size(), 1u);
     }
   }
 }
@@ -111,10 +111,10 @@ CONFORMANCE_CASE(Record, AllFieldsButOneAreInOrder, .rules = {rule::REC_001},
   Fields fields;
   std::uint64_t all = 0;
   for (const std::uint64_t field : kFields) all |= field;
-  EXPECT_EQ(fields.SamplesWith(all, 3).size(), 3u) << rule::REC_001.text;
+  EXPECT_EQ(fields.SamplesWith(all, 3).size(), 3u);
   for (const std::uint64_t field : kFields) {
     SCOPED_TRACE(testing::Message() << "without 0x" << std::hex << field);
-    EXPECT_EQ(fields.SamplesWith(all & ~field, 3).size(), 3u) << rule::REC_001.text;
+    EXPECT_EQ(fields.SamplesWith(all & ~field, 3).size(), 3u);
   }
 }
 
@@ -131,9 +131,9 @@ CONFORMANCE_CASE(Record, IpAndAddrMatchOverflow, .rules = {rule::REC_002, rule::
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 5u);
   for (std::size_t i = 0; i < 5; ++i) {
-    EXPECT_EQ(got.samples[i].ip, 0x500000 + 2 * (i + 1)) << rule::REC_002.text;
-    EXPECT_EQ(got.samples[i].addr, 0x600000 + 2 * (i + 1)) << rule::REC_005.text;
-    EXPECT_EQ(got.samples[i].misc & PERF_RECORD_MISC_EXACT_IP, 0) << rule::REC_002.text;
+    EXPECT_EQ(got.samples[i].ip, 0x500000 + 2 * (i + 1)) << rule::REC_002;
+    EXPECT_EQ(got.samples[i].addr, 0x600000 + 2 * (i + 1)) << rule::REC_005;
+    EXPECT_EQ(got.samples[i].misc & PERF_RECORD_MISC_EXACT_IP, 0) << rule::REC_002;
   }
 }
 
@@ -157,10 +157,10 @@ CONFORMANCE_CASE(Record, TidMatchesSampledTask, .rules = {rule::REC_003},
   ASSERT_EQ(child.Wait(), 0);
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 2u);
-  EXPECT_EQ(got.samples[0].pid, static_cast<std::uint32_t>(getpid())) << rule::REC_003.text;
-  EXPECT_EQ(got.samples[0].tid, static_cast<std::uint32_t>(gettid())) << rule::REC_003.text;
-  EXPECT_EQ(got.samples[1].pid, static_cast<std::uint32_t>(child_pid)) << rule::REC_003.text;
-  EXPECT_EQ(got.samples[1].tid, static_cast<std::uint32_t>(child_pid)) << rule::REC_003.text;
+  EXPECT_EQ(got.samples[0].pid, static_cast<std::uint32_t>(getpid()));
+  EXPECT_EQ(got.samples[0].tid, static_cast<std::uint32_t>(gettid()));
+  EXPECT_EQ(got.samples[1].pid, static_cast<std::uint32_t>(child_pid));
+  EXPECT_EQ(got.samples[1].tid, static_cast<std::uint32_t>(child_pid));
 }
 
 CONFORMANCE_CASE(Record, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
@@ -178,10 +178,10 @@ CONFORMANCE_CASE(Record, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 50u);
   for (const Sample& sample : got.samples) {
-    EXPECT_GE(*sample.time, last) << rule::REC_004.text;
+    EXPECT_GE(*sample.time, last);
     last = *sample.time;
   }
-  EXPECT_LE(last, end) << rule::REC_004.text;
+  EXPECT_LE(last, end);
 }
 
 CONFORMANCE_CASE(Record, CpuIsWhereTheTaskRan, .rules = {rule::REC_009},
@@ -196,7 +196,7 @@ CONFORMANCE_CASE(Record, CpuIsWhereTheTaskRan, .rules = {rule::REC_009},
     target().Stimulate(spec, 5);
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
-    EXPECT_EQ(got.samples[0].cpu, static_cast<std::uint32_t>(cpu)) << rule::REC_009.text;
+    EXPECT_EQ(got.samples[0].cpu, static_cast<std::uint32_t>(cpu));
   }
 }
 
@@ -214,10 +214,10 @@ CONFORMANCE_CASE(Record, CpumodeMatchesOverflowPrivilege, .rules = {rule::REC_02
   const auto mode = [&got](std::size_t i) {
     return got.samples[i].misc & PERF_RECORD_MISC_CPUMODE_MASK;
   };
-  EXPECT_EQ(mode(0), PERF_RECORD_MISC_USER) << rule::REC_025.text;
-  EXPECT_EQ(mode(1), PERF_RECORD_MISC_KERNEL) << rule::REC_025.text;
-  EXPECT_EQ(got.samples[1].ip, 0xffff'ffff'8123'4567) << rule::REC_002.text;
-  EXPECT_EQ(mode(2), PERF_RECORD_MISC_USER) << rule::REC_025.text;
+  EXPECT_EQ(mode(0), PERF_RECORD_MISC_USER);
+  EXPECT_EQ(mode(1), PERF_RECORD_MISC_KERNEL);
+  EXPECT_EQ(got.samples[1].ip, 0xffff'ffff'8123'4567) << rule::REC_002;
+  EXPECT_EQ(mode(2), PERF_RECORD_MISC_USER);
 }
 
 // A kernel thread of the other CPU generates the event, so there are no user registers.
@@ -242,8 +242,8 @@ CONFORMANCE_CASE(Record, UserEventInKernelThreadHasUserCpumode,
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
     EXPECT_EQ(got.samples[0].misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER)
-        << rule::REC_025.text;
-    EXPECT_EQ(got.samples[0].ip, kIp) << rule::REC_002.text;
+        << rule::REC_025;
+    EXPECT_EQ(got.samples[0].ip, kIp) << rule::REC_002;
   }
 }
 
@@ -259,10 +259,10 @@ CONFORMANCE_CASE(Record, UnknownFieldsAreZeroNotStale, .rules = {rule::REC_026},
     target().Stimulate(spec, 1, {.addr = addr});
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
-    EXPECT_EQ(got.samples[0].addr, addr) << rule::REC_026.text;
-    EXPECT_EQ(got.samples[0].weight, 0u) << rule::REC_026.text;
-    EXPECT_EQ(got.samples[0].transaction, 0u) << rule::REC_026.text;
-    EXPECT_EQ(got.samples[0].phys_addr, 0u) << rule::REC_026.text;
+    EXPECT_EQ(got.samples[0].addr, addr);
+    EXPECT_EQ(got.samples[0].weight, 0u);
+    EXPECT_EQ(got.samples[0].transaction, 0u);
+    EXPECT_EQ(got.samples[0].phys_addr, 0u);
   }
 }
 
@@ -288,10 +288,10 @@ CONFORMANCE_CASE(Record, FieldsDoNotLeakFromOneEventToTheNext,
   const RingContents of_second = second_ring.Drain();
   ASSERT_EQ(of_first.samples.size(), 1u);
   ASSERT_EQ(of_second.samples.size(), 1u);
-  EXPECT_EQ(of_first.samples[0].period, 11u) << rule::REC_010.text;
-  EXPECT_EQ(of_first.samples[0].read->value, 11u) << rule::REC_026.text;
-  EXPECT_EQ(of_second.samples[0].period, 23u) << rule::REC_010.text;
-  EXPECT_EQ(of_second.samples[0].read->value, 23u) << rule::REC_026.text;
+  EXPECT_EQ(of_first.samples[0].period, 11u) << rule::REC_010;
+  EXPECT_EQ(of_first.samples[0].read->value, 11u) << rule::REC_026;
+  EXPECT_EQ(of_second.samples[0].period, 23u) << rule::REC_010;
+  EXPECT_EQ(of_second.samples[0].read->value, 23u) << rule::REC_026;
 }
 
 }  // namespace

@@ -43,11 +43,11 @@ Sampler MakeSampler(const EventSpec& spec, std::uint64_t period, const EventScop
 void ExpectSamples(Sampler& sampler, std::size_t samples, const Rule& rule) {
   SCOPED_TRACE(sampler.spec.name + ", period " + std::to_string(sampler.period));
   const RingContents got = sampler.ring.Drain();
-  EXPECT_EQ(got.samples.size(), samples) << rule.text;
+  EXPECT_EQ(got.samples.size(), samples) << rule;
   EXPECT_THAT(got.lost, testing::IsEmpty());
   for (const Sample& sample : got.samples) {
-    EXPECT_EQ(sample.period, sampler.period) << rule.text;
-    EXPECT_EQ(sample.id, sampler.event.Id()) << rule.text;
+    EXPECT_EQ(sample.period, sampler.period) << rule;
+    EXPECT_EQ(sample.id, sampler.event.Id()) << rule;
   }
 }
 
@@ -169,13 +169,13 @@ CONFORMANCE_CASE(Sampling, LeaderSamplesWhileSiblingsCount, .rules = {rule::SMP_
     target().Stimulate(specs[2], 2'000);
     target().Stimulate(specs[0], 100);
     const RingContents got = ring.Drain();
-    ASSERT_EQ(got.samples.size(), 1u) << rule::SMP_008.text;
+    ASSERT_EQ(got.samples.size(), 1u) << rule::SMP_008;
     const std::vector<GroupEntry>& entries = got.samples[0].read_group->entries;
-    ASSERT_EQ(entries.size(), 3u) << rule::REC_006.text;
-    EXPECT_THAT(entries[0], Counted(specs[0], 100 * i)) << rule::REC_006.text;
-    EXPECT_THAT(entries[1], Counted(specs[1], 3 * i)) << rule::SMP_008.text;
-    EXPECT_THAT(entries[2], Counted(specs[2], 2'000 * i)) << rule::SMP_008.text;
-    EXPECT_EQ(entries[2].id, siblings[1].Id()) << rule::REC_006.text;
+    ASSERT_EQ(entries.size(), 3u) << rule::REC_006;
+    EXPECT_THAT(entries[0], Counted(specs[0], 100 * i)) << rule::REC_006;
+    EXPECT_THAT(entries[1], Counted(specs[1], 3 * i)) << rule::SMP_008;
+    EXPECT_THAT(entries[2], Counted(specs[2], 2'000 * i)) << rule::SMP_008;
+    EXPECT_EQ(entries[2].id, siblings[1].Id()) << rule::REC_006;
   }
 }
 
@@ -197,11 +197,11 @@ CONFORMANCE_CASE(Sampling, SiblingSamplesWhileLeaderCounts, .rules = {rule::SMP_
   leader.Disable();
   target().Stimulate(specs[1], 90);
   const RingContents got = ring.Drain();
-  ASSERT_EQ(got.samples.size(), 2u) << rule::SMP_008.text;
-  for (const Sample& sample : got.samples) EXPECT_EQ(sample.period, 40u) << rule::SMP_008.text;
-  EXPECT_THAT(leader_ring.DrainRaw(), testing::IsEmpty()) << rule::SMP_008.text;
-  EXPECT_THAT(leader.Read(), Counted(specs[0], 5'000)) << rule::SMP_008.text;
-  EXPECT_THAT(sibling.Read(), Counted(specs[1], 90)) << rule::SMP_008.text;
+  ASSERT_EQ(got.samples.size(), 2u);
+  for (const Sample& sample : got.samples) EXPECT_EQ(sample.period, 40u);
+  EXPECT_THAT(leader_ring.DrainRaw(), testing::IsEmpty());
+  EXPECT_THAT(leader.Read(), Counted(specs[0], 5'000));
+  EXPECT_THAT(sibling.Read(), Counted(specs[1], 90));
 }
 
 CONFORMANCE_CASE(Sampling, EachCpuHasItsOwnSamples, .rules = {rule::SMP_012, rule::REC_009},
@@ -218,11 +218,11 @@ CONFORMANCE_CASE(Sampling, EachCpuHasItsOwnSamples, .rules = {rule::SMP_012, rul
     target().Stimulate(spec, 400, {.cpu = target().Cpu(1 - i)});
     event.Disable();
     const RingContents got = ring.Drain();
-    EXPECT_EQ(got.samples.size(), 10u) << rule::SMP_012.text;
+    EXPECT_EQ(got.samples.size(), 10u) << rule::SMP_012;
     for (const Sample& sample : got.samples) {
-      EXPECT_EQ(sample.cpu, static_cast<std::uint32_t>(cpu)) << rule::REC_009.text;
+      EXPECT_EQ(sample.cpu, static_cast<std::uint32_t>(cpu)) << rule::REC_009;
     }
-    EXPECT_THAT(event.Read(), Counted(spec, 40)) << rule::SMP_012.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 40)) << rule::SMP_012;
   }
 }
 
