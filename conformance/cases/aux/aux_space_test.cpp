@@ -201,7 +201,7 @@ CONFORMANCE_CASE(Aux, ReaderIsWokenAtHalfTheAreaByDefault, .rules = {rule::AUX_0
 
 // While the interrupt line is held, the driver does not see that a watermark has been reached.
 CONFORMANCE_CASE(Aux, LateWakeupIsNotRepeated, .rules = {rule::AUX_024},
-                 .needs = {Cap::kTrace, Cap::kPort, Cap::kRegisters}) {
+                 .needs = {Cap::kTrace, Cap::kPort}) {
   Trace trace({.pages = 4}, {.edit = [](auto& attr) { attr.aux_watermark = 1'000; }});
   trace.event().Enable();
   HasWakeup(trace.event());

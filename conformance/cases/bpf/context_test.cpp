@@ -50,7 +50,7 @@ CONFORMANCE_CASE(BpfContext, ProgramSeesTheInterruptedTask, .rules = {rule::BPF_
 }
 
 CONFORMANCE_CASE(BpfContext, OneProgramServesTheEventsOfAllCpus, .rules = {rule::BPF_025},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf, Cap::kCpuLocal,
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf, Cap::kTasks,
                            Cap::kCpus2},
                  .timing = "waits for the interrupt of another CPU, at most 5 s") {
   const EventSpec spec = target().AnyEvent();

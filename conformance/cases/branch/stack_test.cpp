@@ -285,8 +285,7 @@ CONFORMANCE_CASE(BranchStack, NewEventKeepsStackOfPinnedEvent, .rules = {rule::B
 }
 
 CONFORMANCE_CASE(BranchStack, PreciseStackEndsAtEvent, .rules = {rule::BRS_010},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kPrecise,
-                           Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kPrecise},
                  .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const NoPreemption no_preemption;
   OpenOptions options = WithBranches(kAnyUserBranch, 2, target().precise());
@@ -313,7 +312,7 @@ CONFORMANCE_CASE(BranchStack, PreciseStackEndsAtEvent, .rules = {rule::BRS_010},
 }
 
 CONFORMANCE_CASE(BranchStack, LateInterruptShowsBranchesBeforeOverflow, .rules = {rule::BRS_012},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();

@@ -75,7 +75,7 @@ CONFORMANCE_CASE(Cgroup, EventCountsMembersOnItsCpuOnly, .rules = {rule::CTX_006
 CASE_USES(Cgroup, TimesIncludeThoseOfCgroupsBelow, Feature::kPerfCgroups);
 // The clocks of the two cgroups start and stop at the same moments.
 CONFORMANCE_CASE(Cgroup, TimesIncludeThoseOfCgroupsBelow, .rules = {rule::RDF_014},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kCpuLocal,
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kTasks,
                            Cap::kAnyTask},
                  .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();

@@ -46,7 +46,7 @@ CONFORMANCE_CASE(Context, OtherTaskIsCountedAndTheOpenerIsNot,
 }
 
 CONFORMANCE_CASE(Context, CpuEventCountsEveryTaskOfItsCpu, .rules = {rule::CTX_003},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const Event on_0 = Open(spec, {.pid = -1, .cpu = target().Cpu(0), .disabled = false});
   const Event on_1 = Open(spec, {.pid = -1, .cpu = target().Cpu(1), .disabled = false});

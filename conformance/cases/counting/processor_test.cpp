@@ -31,7 +31,7 @@ CONFORMANCE_CASE(Counting, TaskEventFollowsItsTask, .rules = {rule::CNT_006},
 }
 
 CONFORMANCE_CASE(Counting, CpuCountsSumToMachineTotal, .rules = {rule::CNT_015, rule::DRV_035},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kTasks}) {
   for (const EventSpec& spec : target().Events()) {
     std::vector<Event> events;
     for (const int cpu : target().Cpus()) events.push_back(Open(spec, {.pid = -1, .cpu = cpu}));
@@ -51,7 +51,7 @@ CONFORMANCE_CASE(Counting, CpuCountsSumToMachineTotal, .rules = {rule::CNT_015, 
 }
 
 CONFORMANCE_CASE(Counting, CpuCountersAreIndependent, .rules = {rule::DRV_035},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kTasks},
                  .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = FullSet();
   const int here = CurrentCpu();

@@ -51,7 +51,7 @@ CONFORMANCE_CASE(Counting, WrapIsExactOnAllCountersTogether,
 // While the test holds the interrupt line, the driver detects the wrap only from the counter's
 // value.
 CONFORMANCE_CASE(Counting, WrapIsExactWithLateInterrupt, .rules = {rule::CNT_007, rule::CNT_008},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kLog}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kLog}) {
   const std::uint64_t half = target().counter_mask() / 2;
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);
@@ -71,7 +71,7 @@ CONFORMANCE_CASE(Counting, WrapIsExactWithLateInterrupt, .rules = {rule::CNT_007
 
 // No read folds the counter meanwhile. So the remaining range after the overflow must be enough.
 CONFORMANCE_CASE(Counting, InterruptLateByHalfRangeLosesNothing, .rules = {rule::CNT_007},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kLog}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kLog}) {
   const std::uint64_t half = target().counter_mask() / 2;
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);
@@ -85,7 +85,7 @@ CONFORMANCE_CASE(Counting, InterruptLateByHalfRangeLosesNothing, .rules = {rule:
 
 CONFORMANCE_CASE(Counting, WrapIsExactWhenStoppedBeforeTheInterrupt,
                  .rules = {rule::CNT_007, rule::DRV_007},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kLog}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kLog}) {
   const std::uint64_t half = target().counter_mask() / 2;
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);

@@ -41,8 +41,7 @@ void ExpectIdle(int cpu) {
 }
 
 CONFORMANCE_CASE(Driver, IdlePmuIsOffAndBalanced, .rules = {rule::DRV_003, rule::DRV_039},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kGroups,
-                           Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups, Cap::kSampling}) {
   ExpectIdle(CurrentCpu());
   const std::vector<EventSpec> specs = FullSet();
   for (const OpenOptions& place : {OpenOptions{}, OpenOptions{.pid = -1, .cpu = CurrentCpu()},
@@ -67,7 +66,7 @@ CONFORMANCE_CASE(Driver, IdlePmuIsOffAndBalanced, .rules = {rule::DRV_003, rule:
 }
 
 CONFORMANCE_CASE(Driver, EachEventLeavesThePmuIdle, .rules = {rule::DRV_039},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort}) {
   for (const EventSpec& spec : target().Events({.wide = true})) {
     SCOPED_TRACE(spec.name);
     const Event event = Open(spec, {.disabled = false});
@@ -78,7 +77,7 @@ CONFORMANCE_CASE(Driver, EachEventLeavesThePmuIdle, .rules = {rule::DRV_039},
 }
 
 CONFORMANCE_CASE(Driver, AddAndDelFindThePmuDisabled, .rules = {rule::DRV_001},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kGroups, Cap::kLog}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups, Cap::kLog}) {
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   group.Enable();
@@ -116,7 +115,7 @@ std::uint64_t FixedOnes(std::uint64_t control) {
 // The driver must write the start value of a counter before it sets the counter's own enable bit.
 // GLOBAL_CTRL gives no protection, because other events may have left it on.
 CONFORMANCE_CASE(Driver, CounterIsProgrammedBeforeItIsEnabled, .rules = {rule::DRV_040},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kLog}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kLog}) {
   const std::vector<EventSpec> specs = FullSet();
   for (int round = 0; round < 2; ++round) {
     Group group(specs);
@@ -149,7 +148,7 @@ CONFORMANCE_CASE(Driver, CounterIsProgrammedBeforeItIsEnabled, .rules = {rule::D
 
 CONFORMANCE_CASE(Driver, CancelledTransactionFollowsItsDeletes,
                  .rules = {rule::DRV_006, rule::DRV_018},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kMultiplexing}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kMultiplexing}) {
   const EventSpec spec = target().AnyEvent();
   const Event pinned = Open(spec, {.disabled = false, .pinned = true});
   Group group(std::vector(CounterCount(spec), spec));
@@ -219,7 +218,7 @@ CONFORMANCE_CASE(Driver, DelFreesTheCounterEveryTime, .rules = {rule::DRV_007, r
 }
 
 CONFORMANCE_CASE(Driver, DelClearsPendingOverflow, .rules = {rule::DRV_008},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kSampling}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   for (const EventSpec& spec : target().Events()) {
     const std::vector<EventSpec> all(CounterCount(spec), spec);
     HoldLine line;

@@ -22,7 +22,7 @@ OpenOptions OnCpu(int cpu, int group_fd = -1) {
 }
 
 CONFORMANCE_CASE(OpenErrno, EventOnOfflineCpuIsRefused, .rules = {rule::ERR_005},
-                 .needs = {Cap::kHotplug, Cap::kCpuLocal},
+                 .needs = {Cap::kHotplug, Cap::kTasks},
                  .timing = "waits until a CPU is offline and online again, within the budget") {
   const int cpu = target().Cpu(1);
   const Event leader = Open(Software(PERF_COUNT_SW_DUMMY), OnCpu(target().Cpu(0)));

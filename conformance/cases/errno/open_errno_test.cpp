@@ -207,8 +207,7 @@ CONFORMANCE_CASE(OpenErrno, OnlyNmiSafeClocksAreAccepted, .rules = {rule::ERR_02
 }
 
 CONFORMANCE_CASE(OpenErrno, FailedOpensLeaveNothingBehind, .rules = {rule::ERR_028},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters,
-                           Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   const Event leader = Open(specs[0]);
   const refpmu_stats before = port().Stats();

@@ -14,6 +14,7 @@
 #include "perf/bpf.h"
 #include "perf/ring.h"
 #include "rules/HOT.h"
+#include "system/context.h"
 
 namespace pmuconf {
 namespace {
@@ -76,8 +77,9 @@ std::vector<std::string> HotplugStates() {
 
 // A write to the CPU's file hotplug/fail makes the next callback of that state fail.
 CONFORMANCE_CASE(Hotplug, FailedCallbackKeepsCpuOffline, .rules = {rule::HOT_008},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal, Cap::kModule},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kTasks},
                  .budget_s = 20) {
+  if (target().module().empty()) SkipUnclaimed("needs a module that has the PMU");
   const int there = target().Cpu(1);
   const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(there);
   const EventSpec spec = target().AnyEvent();
@@ -97,8 +99,8 @@ CONFORMANCE_CASE(Hotplug, FailedCallbackKeepsCpuOffline, .rules = {rule::HOT_008
 }
 
 CONFORMANCE_CASE(Hotplug, CpuGoesOfflineUnderBpfPrograms, .rules = {rule::HOT_007},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal,
-                           Cap::kSampling, Cap::kBpf},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kTasks, Cap::kSampling,
+                           Cap::kBpf},
                  .budget_s = 20) {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
@@ -122,8 +124,8 @@ CONFORMANCE_CASE(Hotplug, CpuGoesOfflineUnderBpfPrograms, .rules = {rule::HOT_00
 }
 
 CONFORMANCE_CASE(Hotplug, CpuGoesOfflineUnderRotatingSamplers, .rules = {rule::HOT_007},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal,
-                           Cap::kSampling, Cap::kMultiplexing, Cap::kSingleEvents},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kTasks, Cap::kSampling,
+                           Cap::kMultiplexing, Cap::kSingleEvents},
                  .budget_s = 30) {
   const MuxInterval interval(1);
   const int there = target().Cpu(1);
@@ -158,7 +160,7 @@ CONFORMANCE_CASE(Hotplug, CpuGoesOfflineUnderRotatingSamplers, .rules = {rule::H
 }
 
 CONFORMANCE_CASE(Hotplug, ConcurrentOpenSucceedsOrReturnsEnodev, .rules = {rule::HOT_011},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kTasks},
                  .budget_s = 30) {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();

@@ -19,7 +19,7 @@ constexpr std::uint64_t kRecordBranches = 1;
 constexpr std::uint64_t kCountsAndInterrupts = 0x53'0000;  // bits USR, OS, INT and EN of a selector
 
 CONFORMANCE_CASE(Hotplug, EventOnOfflineCpuIsRefused, .rules = {rule::HOT_001},
-                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kCpuLocal}, .budget_s = 20) {
+                 .needs = {Cap::kStimulus, Cap::kHotplug, Cap::kTasks}, .budget_s = 20) {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
   Offline offline(there);
@@ -30,7 +30,7 @@ CONFORMANCE_CASE(Hotplug, EventOnOfflineCpuIsRefused, .rules = {rule::HOT_001},
 
 CONFORMANCE_CASE(Hotplug, OfflineCpuEventKeepsCount,
                  .rules = {rule::HOT_002, rule::HOT_003, rule::DRV_035},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kTasks},
                  .budget_s = 20) {
   const int here = target().Cpu(0);
   const int there = target().Cpu(1);
@@ -60,8 +60,7 @@ CONFORMANCE_CASE(Hotplug, OfflineCpuEventKeepsCount,
 
 // The CPU goes offline with stale registers: a counter that counts and interrupts.
 CONFORMANCE_CASE(Hotplug, ReturningCpuClearsStaleCounter, .rules = {rule::HOT_003},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kRegisters},
-                 .budget_s = 20) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug}, .budget_s = 20) {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
   port().WriteRegister(kCounter0, target().counter_mask() - 2, there);
@@ -78,8 +77,7 @@ CONFORMANCE_CASE(Hotplug, ReturningCpuClearsStaleCounter, .rules = {rule::HOT_00
 }
 
 CONFORMANCE_CASE(Hotplug, ReturningCpuIsIdle, .rules = {rule::HOT_003, rule::DRV_039},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal,
-                           Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kTasks},
                  .budget_s = 20) {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
@@ -100,8 +98,8 @@ CONFORMANCE_CASE(Hotplug, ReturningCpuIsIdle, .rules = {rule::HOT_003, rule::DRV
 
 // A counter that is set to write records raises no interrupt. A stale bit would suppress samples.
 CONFORMANCE_CASE(Hotplug, ReturningCpuSamples, .rules = {rule::HOT_003},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kRegisters,
-                           Cap::kSampling, Cap::kPrecise},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kSampling,
+                           Cap::kPrecise},
                  .budget_s = 20) {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
@@ -119,8 +117,7 @@ CONFORMANCE_CASE(Hotplug, ReturningCpuSamples, .rules = {rule::HOT_003},
 }
 
 CONFORMANCE_CASE(Hotplug, ReturningCpuRecordsNoBranches, .rules = {rule::HOT_013},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal,
-                           Cap::kRegisters, Cap::kBranches},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kTasks, Cap::kBranches},
                  .budget_s = 20) {
   const int there = target().Cpu(1);
   const std::uint64_t before = port().ReadRegister(kDebugControl, there);

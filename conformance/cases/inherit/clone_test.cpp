@@ -54,8 +54,7 @@ CONFORMANCE_CASE(Inherit, ClearSighandDropsSigtrapEvent, .rules = {rule::INH_017
 // The requested pid is in use. The kernel detects this only after the child has inherited the
 // events.
 CONFORMANCE_CASE(Inherit, ForkThatFailsLeavesNothing, .rules = {rule::INH_018},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kTasks,
-                           Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kTasks, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const std::uint64_t idle = port().Stats().live_events;
   Group group(specs, {.inherit = true});
@@ -89,8 +88,7 @@ int Descend(const EventSpec& spec, std::uint64_t n, int generations) {
 
 CONFORMANCE_CASE(Inherit, StormsOfForksAreCountedExactly,
                  .rules = {rule::INH_022, rule::INH_003, rule::INH_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kCpus2, Cap::kTasks},
-                 .budget_s = 30) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kTasks}, .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;
   std::vector<Event> events = OpenEach(std::vector(2, spec), {.inherit = true});

@@ -51,7 +51,7 @@ CONFORMANCE_CASE(Inherit, EventsSurviveExecUnlessTheyAreToBeRemoved,
 }
 
 CONFORMANCE_CASE(Inherit, RemovalByExecLeavesTheOtherCopies, .rules = {rule::INH_014},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;
   const auto remove_on_exec = [](perf_event_attr& attr) { attr.remove_on_exec = 1; };

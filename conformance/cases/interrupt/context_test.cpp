@@ -113,7 +113,7 @@ CONFORMANCE_CASE(Interrupt, EventThatStopsItselfLosesNothing, .rules = {rule::NM
 }
 
 CONFORMANCE_CASE(Interrupt, ClosingRightAfterAnOverflowIsHarmless, .rules = {rule::NMI_006},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;
   for (int round = 0; round < 60; ++round) {

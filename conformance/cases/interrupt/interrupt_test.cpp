@@ -31,7 +31,7 @@ std::uint64_t AllFlags() {
 }
 
 CONFORMANCE_CASE(Interrupt, SpuriousInterruptIsNotClaimed, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
@@ -51,7 +51,7 @@ CONFORMANCE_CASE(Interrupt, SpuriousInterruptIsNotClaimed, .rules = {rule::NMI_0
 }
 
 CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterIsAcknowledged, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
@@ -75,8 +75,7 @@ CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterIsAcknowledged, .rules = {rule:
 }
 
 CONFORMANCE_CASE(Interrupt, FlagsWithNoEventOpenAreHarmless, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters,
-                           Cap::kFixedCounters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kFixedCounters},
                  .over = {Over<dim::Cpu>()}) {
   for (const std::uint64_t flags : {std::uint64_t{1}, FixedBit(0), AllFlags()}) {
     EXPECT_EQ(port().Inject(flags).runs, 1u);
@@ -91,7 +90,7 @@ CONFORMANCE_CASE(Interrupt, FlagsWithNoEventOpenAreHarmless, .rules = {rule::NMI
 }
 
 CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterHidesNoOverflow, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   std::vector<Event> events;
@@ -110,7 +109,7 @@ CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterHidesNoOverflow, .rules = {rule
 // With SysRq l the kernel sends an NMI to each other CPU. The driver must not take that NMI for a
 // PMI.
 CONFORMANCE_CASE(Interrupt, ForeignNmiIsIgnored, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const int cpu = CurrentCpu();
   for (const int other : OnlineCpus()) {
     if (other == cpu) continue;
@@ -126,7 +125,7 @@ CONFORMANCE_CASE(Interrupt, ForeignNmiIsIgnored, .rules = {rule::NMI_004},
 }
 
 CONFORMANCE_CASE(Interrupt, EarlyFlagOfAUsedCounterGivesNoSample, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
@@ -149,7 +148,7 @@ CONFORMANCE_CASE(Interrupt, EarlyFlagOfAUsedCounterGivesNoSample, .rules = {rule
 }
 
 CONFORMANCE_CASE(Interrupt, EachOverflowRunsTheHandlerOnce, .rules = {rule::NMI_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   std::vector<Event> events;
@@ -167,8 +166,7 @@ CONFORMANCE_CASE(Interrupt, EachOverflowRunsTheHandlerOnce, .rules = {rule::NMI_
 }
 
 CONFORMANCE_CASE(Interrupt, LateInterruptShortensTheNextPeriod, .rules = {rule::SMP_001},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters,
-                           Cap::kSingleEvents},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kSingleEvents},
                  .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, OfThisCpu(1'000));
   const EventSpec& spec = subject.spec();
@@ -191,7 +189,7 @@ CONFORMANCE_CASE(Interrupt, LateInterruptShortensTheNextPeriod, .rules = {rule::
 }
 
 CONFORMANCE_CASE(Interrupt, SkidIsCarriedOver, .rules = {rule::SMP_001, rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
                           Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint32_t skid : {1, 5, 40}) {
@@ -210,8 +208,7 @@ CONFORMANCE_CASE(Interrupt, SkidIsCarriedOver, .rules = {rule::SMP_001, rule::SM
 
 CONFORMANCE_CASE(Interrupt, LateInterruptOfALongPeriodLosesNothing,
                  .rules = {rule::SMP_003, rule::SMP_005},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters,
-                           Cap::kLongPeriods}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kLongPeriods}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t range = target().counter_mask() + 1;
   for (const std::uint64_t period : {range / 2 - 1, range / 2, range - 10, range, 2 * range + 7}) {
@@ -236,7 +233,7 @@ CONFORMANCE_CASE(Interrupt, LateInterruptOfALongPeriodLosesNothing,
 
 CONFORMANCE_CASE(Interrupt, ReadingBeforeTheInterruptCountsOnce,
                  .rules = {rule::SMP_014, rule::SMP_001},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, OfThisCpu(100));
   const EventSpec& spec = subject.spec();
@@ -283,8 +280,7 @@ CONFORMANCE_CASE(Interrupt, LateInterruptShowsUserOnlyEventsNoKernelAddress,
 }
 
 CONFORMANCE_CASE(Interrupt, PendingOverflowOfAStoppedEventIsHandledAtMostOnce,
-                 .rules = {rule::NMI_005},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .rules = {rule::NMI_005}, .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, OfThisCpu(100));
   const EventSpec& spec = subject.spec();
@@ -309,7 +305,7 @@ CONFORMANCE_CASE(Interrupt, PendingOverflowOfAStoppedEventIsHandledAtMostOnce,
 
 CONFORMANCE_CASE(Interrupt, NextEventDoesNotGetItsPredecessorsOverflow,
                  .rules = {rule::NMI_005, rule::SMP_017},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   HoldLine hold;

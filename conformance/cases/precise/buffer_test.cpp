@@ -250,7 +250,7 @@ CONFORMANCE_CASE(Precise, SampleReadHoldsCountAtEvent, .rules = {rule::PRC_008, 
 }
 
 CONFORMANCE_CASE(Precise, LateInterruptInventsNothing, .rules = {rule::PRC_011},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   const NoPreemption no_preemption;  // a context switch drains the buffer of records
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
@@ -280,8 +280,7 @@ CONFORMANCE_CASE(Precise, LateInterruptInventsNothing, .rules = {rule::PRC_011},
 }
 
 CONFORMANCE_CASE(Precise, InterruptWithoutARecordIsHarmless, .rules = {rule::PRC_014},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kRegisters},
-                 .over = {Over<dim::Cpu>()}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}, .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   EXPECT_EQ(port().Inject(kRecordBuffer).runs, 1u);
   const Event event = Open(spec, Precise(10));

@@ -8,6 +8,7 @@
 #include "cases/common.h"
 #include "cases/precise/precise.h"
 #include "cases/raw_clock.h"
+#include "harness/behaviour.h"
 #include "rules/PRC.h"
 #include "rules/REC.h"
 
@@ -84,7 +85,8 @@ CONFORMANCE_CASE(Precise, IpPointsToSampledInstruction, .rules = {rule::PRC_002,
 }
 
 CONFORMANCE_CASE(Precise, ExactSamplesSetExactIpFlag, .rules = {rule::PRC_002},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kExactIp}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
+  if (!processor::kReportsExactIp) SkipWithout("a mark of exact addresses");
   const EventSpec spec = target().AnyEvent();
   for (unsigned level = 2; level <= target().precise(); ++level) {
     for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
@@ -104,8 +106,7 @@ CONFORMANCE_CASE(Precise, ExactSamplesSetExactIpFlag, .rules = {rule::PRC_002},
 }
 
 CONFORMANCE_CASE(Precise, LateInterruptHasNoSkid, .rules = {rule::PRC_002},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kRegisters},
-                 .over = {Over<dim::Cpu>()}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}, .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     const Event event = Open(spec, PreciseOnCpu(100, type));

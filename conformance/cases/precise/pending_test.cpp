@@ -80,8 +80,7 @@ CONFORMANCE_CASE(Precise, RegisterOutsideTheRecordIsShown, .rules = {rule::PRC_0
 // The sample of each member reads the other one, whose record is pending.
 CONFORMANCE_CASE(Precise, SampleReadsMemberWithAPendingRecord,
                  .rules = {rule::PRC_008, rule::PRC_003},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups,
-                           Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups},
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // a context switch drains the buffer of records
   const std::vector<EventSpec> specs = target().AnyEvents(2);

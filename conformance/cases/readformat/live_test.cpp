@@ -50,7 +50,7 @@ CONFORMANCE_CASE(ReadFormat, MismatchedChildGroupReturnsEchild, .rules = {rule::
 }
 
 CONFORMANCE_CASE(ReadFormat, ReadFromOtherCpuIsCurrent, .rules = {rule::RDF_018},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kCpuLocal}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const int there = target().Cpu(1);
   const Event event = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
@@ -93,7 +93,7 @@ CONFORMANCE_CASE(ReadFormat, ReadOfRunningTaskIsCurrent, .rules = {rule::RDF_018
 }
 
 CONFORMANCE_CASE(ReadFormat, ReadOfOfflineCpuReturnsLastCount, .rules = {rule::RDF_018},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const int there = target().Cpu(1);
   const Event event = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
@@ -109,8 +109,7 @@ CONFORMANCE_CASE(ReadFormat, ReadOfOfflineCpuReturnsLastCount, .rules = {rule::R
 
 CASE_USES(ReadFormat, CgroupTimesAdvanceWithItsTasks, Feature::kPerfCgroups);
 CONFORMANCE_CASE(ReadFormat, CgroupTimesAdvanceWithItsTasks, .rules = {rule::RDF_014},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kCpuLocal,
-                           Cap::kAnyTask}) {
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kTasks, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
   const CgroupRoot root;
   const Cgroup cgroup(root, "counted");

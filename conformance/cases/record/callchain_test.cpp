@@ -74,7 +74,7 @@ Chain AfterMarker(std::uint64_t marker, const Chain& chain, std::size_t n) {
 bool IsKernelAddress(std::uint64_t address) { return address >> 63 != 0; }
 
 CONFORMANCE_CASE(Record, CallchainStartsAtOverflow, .rules = {rule::REC_007},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks}) {
   const OverflowChain result = Overflow(REFPMU_PRIV_USER, kIp);
   ASSERT_GE(result.chain.size(), 5u);
   EXPECT_EQ(result.chain[0], kUser);
@@ -84,7 +84,7 @@ CONFORMANCE_CASE(Record, CallchainStartsAtOverflow, .rules = {rule::REC_007},
 }
 
 CONFORMANCE_CASE(Record, KernelCallchainContinuesInUserSpace, .rules = {rule::REC_007},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks, Cap::kExcludes}) {
   const OverflowChain result = Overflow(REFPMU_PRIV_KERNEL, 0);
   ASSERT_EQ(result.chain.front(), kKernel);
   const auto user = std::find(result.chain.begin(), result.chain.end(), kUser);
@@ -98,7 +98,7 @@ CONFORMANCE_CASE(Record, KernelCallchainContinuesInUserSpace, .rules = {rule::RE
 }
 
 CONFORMANCE_CASE(Record, CallchainLeavesOutWhatIsExcluded, .rules = {rule::REC_007},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks, Cap::kExcludes}) {
   const OverflowChain kernel_only = Overflow(
       REFPMU_PRIV_KERNEL, 0, [](perf_event_attr& attr) { attr.exclude_callchain_user = 1; });
   EXPECT_EQ(kernel_only.chain.front(), kKernel);
@@ -113,7 +113,7 @@ CONFORMANCE_CASE(Record, CallchainLeavesOutWhatIsExcluded, .rules = {rule::REC_0
 }
 
 CONFORMANCE_CASE(Record, CallchainIsNoLongerThanAskedFor, .rules = {rule::REC_007},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks}) {
   for (const std::uint16_t depth : {1, 2, 3}) {
     const OverflowChain result = Overflow(
         REFPMU_PRIV_USER, kIp, [depth](perf_event_attr& attr) { attr.sample_max_stack = depth; });

@@ -76,6 +76,7 @@ class Pages {
 class HugePage {
  public:
   HugePage() {
+    if (access("/sys/kernel/mm/transparent_hugepage", F_OK) != 0) SkipWithout("huge pages");
     std::size_t space = 2 * kHugePage;
     if (std::align(kHugePage, kHugePage, base_, space) == nullptr) throw Broken("no room to align");
     *static_cast<volatile char*>(base_) = 1;
@@ -232,8 +233,7 @@ CONFORMANCE_CASE(Record, CgroupIdMatchesTask, .rules = {rule::REC_021},
 }
 
 CONFORMANCE_CASE(Record, PageSizesMatchUserPages, .rules = {rule::REC_022},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks,
-                           Cap::kHugePages}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   const HugePage huge;
   const Pages small(kPage), untouched(kPage);
   small.Touch();
@@ -251,8 +251,7 @@ CONFORMANCE_CASE(Record, PageSizesMatchUserPages, .rules = {rule::REC_022},
 }
 
 CONFORMANCE_CASE(Record, PreciseDataPageSizeMatchesAccess, .rules = {rule::REC_022},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kTasks,
-                           Cap::kHugePages}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kTasks}) {
   const HugePage huge;
   const Pages small(kPage);
   small.Touch();

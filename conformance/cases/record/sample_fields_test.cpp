@@ -223,8 +223,8 @@ CONFORMANCE_CASE(Record, CpumodeMatchesOverflowPrivilege, .rules = {rule::REC_02
 // A kernel thread of the other CPU generates the event, so there are no user registers.
 CONFORMANCE_CASE(Record, UserEventInKernelThreadHasUserCpumode,
                  .rules = {rule::REC_025, rule::SMP_007},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes,
-                           Cap::kCpuLocal, Cap::kCpus2}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes, Cap::kTasks,
+                           Cap::kCpus2}) {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
   for (const unsigned precise : {0u, target().precise()}) {
@@ -268,8 +268,7 @@ CONFORMANCE_CASE(Record, UnknownFieldsAreZeroNotStale, .rules = {rule::REC_026},
 
 CONFORMANCE_CASE(Record, FieldsDoNotLeakFromOneEventToTheNext,
                  .rules = {rule::REC_026, rule::REC_010},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kGroups,
-                           Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const std::uint64_t type = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ;
   const Event first =

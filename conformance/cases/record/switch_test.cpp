@@ -85,7 +85,7 @@ CONFORMANCE_CASE(Record, SwitchReasonsAgreeWithGetrusage, .rules = {rule::REC_11
 }
 
 CONFORMANCE_CASE(Record, CpuWideSwitchReportsBothTasks, .rules = {rule::REC_112, rule::REC_024},
-                 .needs = {Cap::kCpuLocal, Cap::kTasks}) {
+                 .needs = {Cap::kTasks}) {
   NoPreemption no_preemption;
   Child child([] { return 0; });
   SideBand side_band(RequestSwitches, {.pid = -1, .cpu = CurrentCpu()});

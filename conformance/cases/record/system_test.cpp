@@ -7,8 +7,10 @@
 
 #include <cstdio>
 
+#include "arch/arch.h"
 #include "cases/record/kernel_symbol.h"
 #include "cases/record/side_band.h"
+#include "harness/behaviour.h"
 #include "harness/uses.h"
 #include "perf/bpf.h"
 #include "system/cgroup.h"
@@ -167,7 +169,8 @@ std::vector<Poke> PokesAt(std::uint64_t address, const std::vector<Record>& reco
 
 CASE_USES(Record, TextPokeReportsOldAndNewBytes, Feature::kKernelProbes, Feature::kSymbols);
 CONFORMANCE_CASE(Record, TextPokeReportsOldAndNewBytes, .rules = {rule::REC_117, rule::REC_024},
-                 .needs = {Cap::kTasks, Cap::kTextPoke}) {
+                 .needs = {Cap::kTasks}) {
+  if (!processor::kReportsTextPokes) SkipWithout("reports of changes to its text");
   const auto type = ReadFile(std::string(kEventSource) + "/kprobe/type");
   ASSERT_TRUE(type);
   EventSpec probe;

@@ -68,7 +68,7 @@ void ExpectCallOf(const refpmu_pulse& pulse, const std::vector<std::uint64_t>& r
 }
 
 CONFORMANCE_CASE(Record, UserRegistersMatchTask, .rules = {rule::REC_013},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithRegs(PERF_SAMPLE_REGS_USER, kAll));
   Ring ring(event, 1);
@@ -88,7 +88,7 @@ CONFORMANCE_CASE(Record, UserRegistersMatchTask, .rules = {rule::REC_013},
 }
 
 CONFORMANCE_CASE(Record, RegistersAreInTheOrderOfTheirBits, .rules = {rule::REC_013, rule::REC_019},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kGroups}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t fields = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR;
   for (const std::uint64_t mask :
@@ -115,7 +115,7 @@ CONFORMANCE_CASE(Record, RegistersAreInTheOrderOfTheirBits, .rules = {rule::REC_
 }
 
 CONFORMANCE_CASE(Record, InterruptRegistersMatchPrivilege, .rules = {rule::REC_019},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR, kAll));
   Ring ring(event, 1);
@@ -135,7 +135,7 @@ CONFORMANCE_CASE(Record, InterruptRegistersMatchPrivilege, .rules = {rule::REC_0
 }
 
 CONFORMANCE_CASE(Record, KernelThreadHasNoUserState, .rules = {rule::REC_013, rule::REC_014},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kCpuLocal, Cap::kCpus2}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, 256);
   options.pid = -1;
@@ -155,7 +155,7 @@ CONFORMANCE_CASE(Record, KernelThreadHasNoUserState, .rules = {rule::REC_013, ru
 }
 
 CONFORMANCE_CASE(Record, UserRegistersReport32BitAbi, .rules = {rule::REC_013},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks}) {
   const Program32 faulting = ProgramThatWrites();
   Child child = ChildThatExecutes(faulting);
   constexpr std::uint64_t kMask = Bit(reg::kIp) | Bit(reg::kIpOf32Bit) | Bit(reg::kRecorded[3]);
@@ -180,7 +180,7 @@ CONFORMANCE_CASE(Record, UserRegistersReport32BitAbi, .rules = {rule::REC_013},
 }
 
 CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::REC_014},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint16_t size : {8192, 4096, 3072}) {
     const Event event =
@@ -204,7 +204,7 @@ CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::R
 }
 
 CONFORMANCE_CASE(Record, UserStackReportsValidSize, .rules = {rule::REC_014},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const std::size_t stack = std::max<std::size_t>(16 * kPage, PTHREAD_STACK_MIN);
   RunOnGuardedStack(stack, [&spec](std::uint64_t top) {

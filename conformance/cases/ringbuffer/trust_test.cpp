@@ -2,6 +2,7 @@
 // Ring buffers with conflicting readers and writers: invalid control pages, nested records, other
 // CPUs.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,11 +11,17 @@
 #include <thread>
 
 #include "cases/common.h"
+#include "harness/behaviour.h"
+#include "harness/uses.h"
 #include "perf/ring.h"
 #include "rules/RB.h"
 
 namespace pmuconf {
 namespace {
+
+// Its content is the value for attr.config.
+constexpr const char* kFaultTracepoint =
+    "/sys/kernel/tracing/events/exceptions/page_fault_kernel/id";
 
 OpenOptions Numbered() {
   return {.sample_period = 1,
@@ -85,9 +92,10 @@ __attribute__((noinline)) void BelowStackGap(const std::function<void()>& body) 
   body();
 }
 
+CASE_USES(RingBuffer, NestedRecordIsComplete, Feature::kTracepoints);
 CONFORMANCE_CASE(RingBuffer, NestedRecordIsComplete, .rules = {rule::RB_021},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks,
-                           Cap::kFaultTrace}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
+  if (access(kFaultTracepoint, F_OK) != 0) SkipWithout("exceptions:page_fault_kernel");
   const EventSpec spec = target().AnyEvent();
   const auto stack = [](perf_event_attr& attr) { attr.sample_stack_user = 0x4000; };
   const Event outer = Open(spec, {.sample_period = 1,

@@ -45,7 +45,7 @@ CONFORMANCE_CASE(
 
 CONFORMANCE_CASE(Sampling, AllCpusSampleAtOnce, .rules = {rule::SMP_012},
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kCpus2,
-                           Cap::kCpuLocal}) {
+                           Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const std::vector<int> cpus = target().Cpus();
   std::vector<Event> events;

@@ -133,8 +133,7 @@ CONFORMANCE_CASE(Sampling, EqualEventsOverflowTogether, .rules = {rule::SMP_009}
 }
 
 CONFORMANCE_CASE(Sampling, OneInterruptServesAllItsCounters, .rules = {rule::SMP_009},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kGroups,
-                           Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kGroups},
                  .over = {Over<dim::Cpu>()}) {
   std::vector<Sampler> samplers;
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());

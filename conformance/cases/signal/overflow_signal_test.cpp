@@ -179,7 +179,7 @@ int ExecSignalled(const EventSpec& spec, int input) {
 }
 
 CONFORMANCE_CASE(Signal, SignalsComeAfterExec, .rules = {rule::SIG_013},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kCpuLocal,
+                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kTasks,
                            Cap::kAnyTask},
                  .timing = "waits for the end-of-file from the exec, then for the child's end") {
   const EventSpec spec = target().AnyEvent();

@@ -123,8 +123,7 @@ void ExpectAllCountersWork(const EventSpec& spec, const Rule& rule) {
 }
 
 CONFORMANCE_CASE(Stress, RandomCallsLeaveWorkingPmu, .rules = {rule::STR_001},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kRegisters, Cap::kTasks},
-                 .budget_s = 30) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kTasks}, .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;
   RandomOperations storm(spec);
@@ -207,8 +206,7 @@ CONFORMANCE_CASE(Stress, AllContextsWriteWholeRecords, .rules = {rule::STR_003},
 }
 
 CONFORMANCE_CASE(Stress, ExhaustionReturnsErrorAndRecovers, .rules = {rule::STR_004},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kRegisters,
-                           Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;
   rlimit before = {};

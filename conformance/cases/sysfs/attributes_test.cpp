@@ -143,8 +143,7 @@ CONFORMANCE_CASE(Sysfs, EventsKnownByCodeAreNotListed, .rules = {rule::SYS_023})
 // The counts are compared after each tick, because in the long run an event may happen as often as
 // its opposite. Both events count at the same time.
 CONFORMANCE_CASE(Sysfs, NamedEventCountsAsGenericEvent, .rules = {rule::SYS_021},
-                 .needs = {Cap::kStimulus, Cap::kManualClock, Cap::kCpuLocal,
-                           Cap::kGenericEvents}) {
+                 .needs = {Cap::kStimulus, Cap::kManualClock, Cap::kTasks, Cap::kGenericEvents}) {
   const OpenOptions here = {.pid = -1, .cpu = EventCpu(), .disabled = false};
   const std::map<std::string, FormatField> formats = Formats();
   for (const EventSpec& spec : target().Events({.any_general = true, .generic = true})) {

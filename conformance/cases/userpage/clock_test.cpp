@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times without a system call: the clock's cycles, converted with the values in the control page.
 #include "cases/common.h"
+#include "harness/behaviour.h"
 #include "perf/ring.h"
 #include "perf/user_page.h"
 #include "rules/RDP.h"
@@ -31,7 +32,7 @@ CONFORMANCE_CASE(UserPage, CyclesScaleToTimeSinceUpdate, .rules = {rule::RDP_006
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   const Ring ring(event, 0);
-  if (!ring.page().cap_user_time) SkipCase(Cap::kUserTime, "cap_user_time is not set");
+  if (!ring.page().cap_user_time) SkipWithout("cap_user_time");
   int judged = 0;
   for (int i = 0; i < kRounds; ++i) {
     event.Disable();
@@ -56,7 +57,7 @@ CONFORMANCE_CASE(UserPage, CyclesScaleToSampleTime, .rules = {rule::RDP_007},
   const std::uint64_t period = target().min_period();
   const Event event = Open(spec, {.sample_period = period, .sample_type = PERF_SAMPLE_TIME});
   Ring ring(event, 1);
-  if (!ring.page().cap_user_time_zero) SkipCase(Cap::kUserTime, "cap_user_time_zero is not set");
+  if (!ring.page().cap_user_time_zero) SkipWithout("cap_user_time_zero");
   EXPECT_NE(std::uint64_t{ring.page().cap_user_time}, 0u);
   const auto now = [&ring] {
     return ring.page().time_zero + CyclesToTime(ring.page(), ReadCycles());
