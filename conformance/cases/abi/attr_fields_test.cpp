@@ -245,9 +245,7 @@ CONFORMANCE_CASE(Attr, BranchPrivilegesDefaultToEvent, .rules = {rule::ABI_021},
   const auto stack = [&](bool exclude_kernel) {
     OpenOptions options = WithBranches(PERF_SAMPLE_BRANCH_ANY);
     options.exclude_kernel = exclude_kernel;
-    const Event event = Open(spec, options);
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, options, 4);
     RunBranches(port(), both);
     return StackNow(spec, ring);
   };

@@ -113,14 +113,12 @@ CONFORMANCE_CASE(Aux, PagesAreReadOnlyToTheCpu, .rules = {rule::AUX_027}, .needs
     *const_cast<volatile std::byte*>(trace.aux().data().data()) = std::byte{1};
     return 0;
   });
-  writes.Go();
-  EXPECT_EQ(writes.Wait(), -SIGBUS);
+  EXPECT_EQ(writes.Run(), -SIGBUS);
   Child reads([] {
     Trace trace;
     return std::to_integer<int>(trace.aux().data().back());
   });
-  reads.Go();
-  EXPECT_EQ(reads.Wait(), 0);
+  EXPECT_EQ(reads.Run(), 0);
 }
 
 CONFORMANCE_CASE(Aux, UnmappingWhileTracingStopsTheDevice,

@@ -153,8 +153,7 @@ CONFORMANCE_CASE(Aux, OtherTasksAreNotInTheTrace, .rules = {rule::AUX_015},
     const auto branches = SomeBranches(5, 10 * i);
     port().Branches(branches);
     own = own + branches;
-    other.Go();
-    ASSERT_EQ(other.Wait(), 0);
+    ASSERT_EQ(other.Run(), 0);
   }
   trace.event().Disable();
   EXPECT_EQ(trace.Drain().branches, AsTraced(own));
@@ -173,8 +172,7 @@ CONFORMANCE_CASE(Aux, ChildrenOfATracedTaskAreInTheTrace, .rules = {rule::AUX_01
     port().Branches(inside);
     return 0;
   });
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   const auto after = SomeBranches(7, 2'000);
   port().Branches(after);
   trace.event().Disable();
@@ -196,8 +194,7 @@ CONFORMANCE_CASE(Aux, TraceOfACpuHoldsAllItsTasks, .rules = {rule::AUX_030},
     port().Branches(second);
     return 0;
   });
-  other.Go();
-  ASSERT_EQ(other.Wait(), 0);
+  ASSERT_EQ(other.Run(), 0);
   trace.event().Disable();
   port().Branches(SomeBranches(9, 60'000), there);
   EXPECT_EQ(trace.Drain().branches, AsTraced(first + second));

@@ -220,8 +220,7 @@ CONFORMANCE_CASE(Aux, RedirectedTraceWritesToTargetArea, .rules = {rule::AUX_026
   trace.event().Enable();
   other.Enable();
   port().Branches(own);
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   trace.event().Disable();
   EXPECT_EQ(trace.Drain().branches, AsTraced(own + childs)) << rule::AUX_026;
 }

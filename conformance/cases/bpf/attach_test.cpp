@@ -133,8 +133,7 @@ CONFORMANCE_CASE(Bpf, ProgramRunsForChildren, .rules = {rule::BPF_016},
       target().Stimulate(spec, 55);
       return 0;
     });
-    child.Go();
-    ASSERT_EQ(child.Wait(), 0);
+    ASSERT_EQ(child.Run(), 0);
   }
   EXPECT_EQ(bpf->bss->overflows, 20u + 3 * 55);
 }

@@ -102,8 +102,7 @@ CONFORMANCE_CASE(BpfLifetime, ExitedChildrenReleaseProgram, .rules = {rule::BPF_
         target().Stimulate(spec, 5);
         return 0;
       });
-      child.Go();
-      ASSERT_EQ(child.Wait(), 0);
+      ASSERT_EQ(child.Run(), 0);
     }
     EXPECT_EQ(bpf->bss->overflows, 15u) << rule::BPF_016;
   }

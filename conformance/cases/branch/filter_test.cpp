@@ -228,9 +228,7 @@ CONFORMANCE_CASE(BranchFilter, ClosedGroupReleasesItsFilter, .rules = {rule::BRS
                  .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   for (const FilterFact& fact : Filters()) {
-    const Event leader = Open(spec, WithBranches(kUser | fact.filter));
-    Ring ring(leader, 4);
-    leader.Enable();
+    auto [leader, ring] = Sampler(spec, WithBranches(kUser | fact.filter), 4);
     const Event member = Open(spec, {.group_fd = leader.fd(), .disabled = false});
     EndPeriod(spec);
     EXPECT_EQ(ring.Drain().samples.size(), 1u);

@@ -40,9 +40,7 @@ CONFORMANCE_CASE(BranchStack, BranchToAddressZeroIsRecorded,
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithBranches(kAnyUserBranch));
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, WithBranches(kAnyUserBranch), 4);
   const std::vector<Branch> all = {{.from = 0x60400000, .to = 0x60400100},
                                    {.from = 0x60400110, .to = 0},
                                    {.from = 0, .to = 0x60400200},
@@ -63,9 +61,7 @@ CONFORMANCE_CASE(BranchStack, DepthEqualsHardwareDepth, .rules = {rule::BRS_003}
   }
   for (const std::size_t n : {std::size_t{1}, depth - 1, depth, depth + 1, 3 * depth + 5}) {
     SCOPED_TRACE(n);
-    const Event event = Open(spec, WithBranches(kAnyUserBranch));
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, WithBranches(kAnyUserBranch), 4);
     const std::vector<Branch> jumps = Jumps(0x60400000, n);
     RunBranches(port(), jumps);
     EXPECT_EQ(StackNow(spec, ring), Newest(jumps, depth));
@@ -77,9 +73,7 @@ CONFORMANCE_CASE(BranchStack, EntriesReportFlagsAndCycles, .rules = {rule::BRS_0
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithBranches(kAnyUserBranch));
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, WithBranches(kAnyUserBranch), 4);
   std::vector<Branch> branches;
   for (std::uint32_t flags = 0; flags < 8; ++flags) {
     branches.push_back({.from = 0x60400000 + 16 * flags,
@@ -110,10 +104,9 @@ CONFORMANCE_CASE(BranchStack, UnwantedFlagsAndCyclesAreZero, .rules = {rule::BRS
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_NO_FLAGS |
-                                              PERF_SAMPLE_BRANCH_NO_CYCLES));
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(
+      spec,
+      WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES), 4);
   std::vector<Branch> branches = Jumps(0x60400000, 2);
   branches[0].flags = REFPMU_BRANCH_MISPREDICTED | REFPMU_BRANCH_IN_TX | REFPMU_BRANCH_ABORT;
   branches[0].cycles = 77;
@@ -138,9 +131,7 @@ CONFORMANCE_CASE(BranchStack, TypeSaveAddsType, .rules = {rule::BRS_007},
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type_bit :
        {std::uint64_t{PERF_SAMPLE_BRANCH_TYPE_SAVE}, std::uint64_t{0}}) {
-    const Event event = Open(spec, WithBranches(kAnyUserBranch | type_bit));
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, WithBranches(kAnyUserBranch | type_bit), 4);
     for (const auto& [kind, type] : kinds) {
       RunBranches(port(), {{.from = 0x60400000, .to = 0x60400800, .kind = kind}});
       EndPeriod(spec);
@@ -160,10 +151,8 @@ CONFORMANCE_CASE(BranchStack, PrivSaveAddsPrivilege, .rules = {rule::BRS_007},
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type_bit :
        {std::uint64_t{PERF_SAMPLE_BRANCH_PRIV_SAVE}, std::uint64_t{0}}) {
-    const Event event =
-        Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL | type_bit));
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] =
+        Sampler(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL | type_bit), 4);
     RunBranches(port(), branches);
     EndPeriod(spec);
     const RingContents got = ring.Drain();
@@ -180,10 +169,9 @@ CONFORMANCE_CASE(BranchStack, PrivilegeIsThatOfBranchTarget, .rules = {rule::BRS
   const std::vector<Branch> branches = {IntoKernel(0x60400000), OutOfKernel(0x60400002)};
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL |
-                                              PERF_SAMPLE_BRANCH_PRIV_SAVE));
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(
+      spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_PRIV_SAVE),
+      4);
   RunBranches(port(), branches);
   EndPeriod(spec);
   const RingContents got = ring.Drain();
@@ -200,10 +188,10 @@ CONFORMANCE_CASE(BranchStack, HwIndexBitAddsHwIndex, .rules = {rule::BRS_003, ru
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   for (const unsigned precise : {0u, target().precise()}) {
-    const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_HW_INDEX,
-                                                target().min_period(), precise));
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] = Sampler(
+        spec,
+        WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_HW_INDEX, target().min_period(), precise),
+        4);
     const std::vector<Branch> jumps = Jumps(0x60400000, 5);
     RunBranches(port(), jumps);
     EndPeriod(spec);
@@ -229,9 +217,7 @@ CONFORMANCE_CASE(BranchStack, BranchEventSampleStartsWithItsBranch,
   const EventSpec spec = target().Event("branches");
   for (const unsigned precise : {0u, target().precise()}) {
     SCOPED_TRACE(precise);
-    const Event event = Open(spec, WithBranches(kAnyUserBranch, 7, precise));
-    Ring ring(event, 16);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, WithBranches(kAnyUserBranch, 7, precise), 16);
     const std::vector<Branch> jumps = Jumps(0x60400000, 70);
     RunBranches(port(), jumps);
     event.Disable();
@@ -251,9 +237,7 @@ CONFORMANCE_CASE(BranchStack, ClosedEventKeepsStackOfOther, .rules = {rule::BRS_
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Event stays = Open(spec, WithBranches(kAnyUserBranch));
-  Ring ring(stays, 4);
-  stays.Enable();
+  auto [stays, ring] = Sampler(spec, WithBranches(kAnyUserBranch), 4);
   {
     const Event goes = Open(spec, WithBranches(kAnyUserBranch));
     goes.Enable();
@@ -275,9 +259,7 @@ CONFORMANCE_CASE(BranchStack, NewEventKeepsStackOfPinnedEvent, .rules = {rule::B
   OpenOptions options = WithBranches(kAnyUserBranch);
   const Event comes = Open(spec, options);
   options.pinned = true;
-  const Event stays = Open(spec, options);
-  Ring ring(stays, 4);
-  stays.Enable();
+  auto [stays, ring] = Sampler(spec, options, 4);
   const std::vector<Branch> some = Jumps(0x60401000, 3);
   RunBranches(port(), some);
   comes.Enable();
@@ -292,8 +274,7 @@ CONFORMANCE_CASE(BranchStack, PreciseStackEndsAtEvent, .rules = {rule::BRS_010},
   options.pid = -1;
   options.cpu = CurrentCpu();
   const Subject subject(*this, options);
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 4);
   event.Enable();
   const std::vector<Branch> before = Jumps(0x60400000, 6);
@@ -319,9 +300,7 @@ CONFORMANCE_CASE(BranchStack, LateInterruptShowsBranchesBeforeOverflow, .rules =
   OpenOptions options = WithBranches(kAnyUserBranch, 2);
   options.pid = -1;
   options.cpu = CurrentCpu();
-  const Event event = Open(spec, options);
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options, 4);
   for (int i = 0; i < 3; ++i) {
     const std::vector<Branch> before = Jumps(0x60400000, target().branches());
     RunBranches(port(), before);
@@ -371,9 +350,7 @@ CONFORMANCE_CASE(BranchStack, ReturnToUserHidesKernelAddress,
     SCOPED_TRACE(precise);
     OpenOptions options = WithBranches(kAnyUserBranch, target().min_period(), precise);
     options.exclude_kernel = true;
-    const Event event = Open(spec, options);
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, options, 4);
     RunBranches(port(), branches);
     EXPECT_THAT(StackNow(spec, ring), ElementsAreArray(std::vector<FromTo>{
                                           {0x60401118, 0x60401200}, {0x60401000, 0x60401100}}))
@@ -395,9 +372,7 @@ CONFORMANCE_CASE(BranchStack, HoldsAtMostSampleMaxStack, .rules = {rule::BRS_016
       with_branches(attr);
       attr.sample_max_stack = static_cast<std::uint16_t>(limit);
     };
-    const Event event = Open(spec, options);
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, options, 4);
     const std::vector<Branch> jumps = Jumps(0x60400000, depth);
     RunBranches(port(), jumps);
     const auto stack = StackNow(spec, ring);

@@ -90,9 +90,7 @@ CONFORMANCE_CASE(BranchTask, InheritedStacksHoldOwnTaskOnly, .rules = {rule::BRS
   OpenOptions options = WithBranches(kAnyUserBranch);
   options.cpu = CurrentCpu();
   options.inherit = true;
-  const Event event = Open(spec, options);
-  Ring ring(event, 16);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options, 16);
   Child child([&] {
     for (int i = 0; i < kRounds; ++i) {
       handover.WaitForTurn();
@@ -157,9 +155,7 @@ CONFORMANCE_CASE(BranchTask, DeepCallStackHoldsTheNewestCalls,
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithBranches(kCallStack));
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, WithBranches(kCallStack), 4);
   std::vector<Branch> open;
   for (std::uint64_t i = 0; i < target().branches() + 3; ++i) {
     open.push_back(Call(kOwn + 0x100 * i, kOwn + 0x100 * i + 0x80));
@@ -261,9 +257,7 @@ CONFORMANCE_CASE(BranchTask, InheritedCallStackFollowsTask, .rules = {rule::BRS_
   OpenOptions options = WithBranches(kCallStack);
   options.cpu = CurrentCpu();
   options.inherit = true;
-  const Event event = Open(spec, options);
-  Ring ring(event, 16);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options, 16);
   // The contexts of parent and child are clones. The kernel may swap them at a context switch.
   Child child([&] {
     for (std::uint64_t i = 0; i < kRounds; ++i) {

@@ -41,8 +41,7 @@ CONFORMANCE_CASE(Cgroup, EventCountsTasksWhileMembers, .rules = {rule::CTX_006},
     return 0;
   });
   target().Stimulate(spec, 600'000);
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   EXPECT_THAT(of_outer.Read(), Counted(spec, 4'320));
   EXPECT_THAT(of_inner.Read(), Counted(spec, 300));
 }
@@ -90,8 +89,7 @@ CONFORMANCE_CASE(Cgroup, TimesIncludeThoseOfCgroupsBelow, .rules = {rule::RDF_01
     inner.Leave();
     return 0;
   });
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   const Reading above = of_outer.Read(), below = of_inner.Read();
   EXPECT_THAT(above, Counted(spec, 10));
   EXPECT_GT(below.time_enabled, 0u);

@@ -34,8 +34,7 @@ CONFORMANCE_CASE(Context, OtherTaskIsCountedAndTheOpenerIsNot,
   });
   const Event event = Open(spec, {.pid = child.pid(), .disabled = false});
   target().Stimulate(spec, 50);
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   target().Stimulate(spec, 60);
   const Reading reading = event.Read();
   EXPECT_THAT(reading, Counted(spec, 1'234)) << rule::CTX_002;
@@ -57,8 +56,7 @@ CONFORMANCE_CASE(Context, CpuEventCountsEveryTaskOfItsCpu, .rules = {rule::CTX_0
     target().Stimulate(spec, 3'000);
     return 0;
   });
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   target().Stimulate(spec, 20'000, {.cpu = target().Cpu(1)});
   EXPECT_THAT(on_0.Read(), Counted(spec, 110));
   EXPECT_THAT(on_1.Read(), Counted(spec, 23'000));

@@ -93,8 +93,7 @@ CONFORMANCE_CASE(Control, EnableAfterTheTaskIsGoneCountsNothing, .rules = {rule:
   const EventSpec spec = target().AnyEvent();
   Child child([] { return 0; });
   const Event event = Open(spec, {.pid = child.pid()});
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   EXPECT_THAT(event.TryEnable(), Succeeds());
   target().Stimulate(spec, 100);
   EXPECT_THAT(event.Read(), Counted(spec, 0));

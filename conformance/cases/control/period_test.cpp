@@ -34,8 +34,7 @@ CONFORMANCE_CASE(Control, NewPeriodTakesEffectAtOnce, .rules = {rule::CTL_015},
     return period - 1;
   };
   const Subject subject(*this, {.sample_period = 1'000});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 1);
   event.Enable();
   Pulse(spec, done(1'000));
@@ -58,9 +57,7 @@ CONFORMANCE_CASE(Control, NewPeriodTakesEffectOnEachCounter, .rules = {rule::CTL
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   for (const EventSpec& spec : target().Events()) {
-    const Event event = Open(spec, {.sample_period = 1'000});
-    Ring ring(event, 1);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, {.sample_period = 1'000}, 1);
     Pulse(spec, 999);
     event.Period(400);
     ExpectOverflowAfter(spec, ring, 400);
@@ -73,8 +70,7 @@ CONFORMANCE_CASE(Control, SampleAfterStopReportsNewPeriod, .rules = {rule::CTL_0
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, {.sample_period = 1'000, .sample_type = PERF_SAMPLE_PERIOD});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 1);
   event.Enable();
   Pulse(spec, 2'500);
@@ -93,8 +89,7 @@ CONFORMANCE_CASE(Control, BadPeriodsAreRefusedAndTheOldOneStays,
                  .rules = {rule::CTL_016, rule::CTL_018}, .needs = {Cap::kStimulus, Cap::kSampling},
                  .over = {Over<dim::Scope>(), Over<dim::Member>()}) {
   const Subject subject(*this, {.sample_period = 500});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 1);
   event.Enable();
   Pulse(spec, 120);

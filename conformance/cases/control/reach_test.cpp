@@ -37,8 +37,7 @@ CONFORMANCE_CASE(Control, ResetKeepsWhatExitedChildrenAdded, .rules = {rule::CTL
     return 0;
   });
   const Event apart = Open(spec);
-  ended.Go();
-  ASSERT_EQ(ended.Wait(), 0);
+  ASSERT_EQ(ended.Run(), 0);
   running.Go();
   rendezvous.WaitUntilReached();
   EXPECT_THAT(event.Read(), Counted(spec, 4'103));

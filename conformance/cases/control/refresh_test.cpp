@@ -23,8 +23,7 @@ CONFORMANCE_CASE(Control, RefreshedEventStopsAfterItsOverflows,
                           Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   const Event bystander = Open(target().AnyEvent());
   const Subject subject(*this, {.sample_period = kPeriod});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 1);
   bystander.Enable();  // now, since opening and mapping may cause page faults
   for (std::uint64_t n = 1; n <= 2; ++n) {
@@ -42,8 +41,7 @@ CONFORMANCE_CASE(Control, LastRefreshOverflowSignalsHangUp, .rules = {rule::CTL_
                  .needs = {Cap::kStimulus, Cap::kSampling},
                  .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
   const Subject subject(*this, {.sample_period = kPeriod});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   const int signal = SIGRTMIN + 1;
   sigset_t set;
   sigemptyset(&set);

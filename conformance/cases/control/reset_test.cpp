@@ -50,8 +50,7 @@ CONFORMANCE_CASE(Control, ResetZeroesTheCountInEachPlace, .rules = {rule::CTL_00
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>(),
                           Over<dim::Before>()}) {
   const Subject subject(*this);
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   for (const bool running : {false, true}) {
     event.Enable();
     Pulse(spec, 250);

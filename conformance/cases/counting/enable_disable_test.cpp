@@ -12,8 +12,7 @@ CONFORMANCE_CASE(Counting, DisabledTimeIsNotCounted, .rules = {rule::CNT_002, ru
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>(),
                           Over<dim::Before>()}) {
   const Subject subject(*this);
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
 
   event.Enable();
   Pulse(spec, 1'000);

@@ -116,8 +116,7 @@ CONFORMANCE_CASE(Software, EventsWithoutCauseReadZero, .rules = {rule::CNT_010})
     const Pages pages(50);
     pages.Touch();
     Child child([] { return 0; });
-    child.Go();
-    ASSERT_EQ(child.Wait(), 0);
+    ASSERT_EQ(child.Run(), 0);
     const Reading reading = event.Read();
     EXPECT_EQ(reading.value, 0u) << id;
     EXPECT_GT(reading.time_running, 0u) << id;

@@ -110,8 +110,7 @@ CONFORMANCE_CASE(Counting, WrapIsExactInEachPlace,
                           Over<dim::Counter>()}) {
   const std::uint64_t half = target().counter_mask() / 2;
   const Subject subject(*this, {.pid = -1, .cpu = CurrentCpu()});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   event.Enable();
   std::uint64_t want = 0;
   for (int round = 0; round < 2; ++round) {

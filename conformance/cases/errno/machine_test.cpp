@@ -73,8 +73,7 @@ CONFORMANCE_CASE(OpenErrno, DeadLeadersAreRefused, .rules = {rule::ERR_022},
                  .needs = {Cap::kTasks}) {
   Child child([] { return 0; });
   const Event leader = Open(Software(PERF_COUNT_SW_DUMMY), {.pid = child.pid()});
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   const int answer = DeadLeaderErrno();
   EXPECT_TRUE(IsBehaviour(rule::ERR_022, "answer", answer));
   EXPECT_THAT(TryOpen(target().AnyEvent(), {.group_fd = leader.fd()}), FailsWith(answer));

@@ -29,8 +29,7 @@ CONFORMANCE_CASE(OpenErrno, TaskHasToExist, .rules = {rule::ERR_002}) {
   const EventSpec spec = target().AnyEvent();
   Child child([] { return 0; });
   const pid_t exited = child.pid();
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   for (const pid_t pid : {exited, -2, -1'000, 0x3fff'ffff}) {
     EXPECT_THAT(TryOpen(spec, {.pid = pid}), FailsWith(ESRCH)) << pid;
   }

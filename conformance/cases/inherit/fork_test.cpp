@@ -22,8 +22,7 @@ int ChildStimulates(const EventSpec& spec, std::uint64_t n) {
     target().Stimulate(spec, n);
     return 0;
   });
-  child.Go();
-  return child.Wait();
+  return child.Run();
 }
 
 CONFORMANCE_CASE(Inherit, ChildrenAreCountedOnce, .rules = {rule::INH_001, rule::INH_004},
@@ -64,8 +63,7 @@ CONFORMANCE_CASE(Inherit, GrandchildrenAndThreadsAreCounted, .rules = {rule::INH
     std::thread([&spec] { target().Stimulate(spec, 200); }).join();
     return ChildStimulates(spec, 3'000);
   });
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   std::thread([&spec] { target().Stimulate(spec, 40'000); }).join();
   EXPECT_THAT(event.Read(), Counted(spec, 43'210));
 }

@@ -98,8 +98,7 @@ CONFORMANCE_CASE(Inherit, ReadRecordAtExitDependsOnKernel, .rules = {rule::INH_0
     return 0;
   });
   const Event own_event = Open(spec);
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   const std::size_t records = ring.Drain().reads.size();
   EXPECT_EQ(records, WritesReadAtExit() ? 1u : 0u);
   EXPECT_TRUE(IsBehaviour(rule::INH_006, "records_at_exit", static_cast<std::int64_t>(records)));
@@ -186,8 +185,7 @@ CONFORMANCE_CASE(Inherit, SampleReadHoldsThreadCount, .rules = {rule::INH_009},
     return 0;
   });
   const pid_t child_pid = child.pid();
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   target().Stimulate(spec, 10);
   std::vector<std::uint64_t> own, childs;
   for (const Sample& sample : ring.Drain().samples) {
@@ -230,8 +228,7 @@ CONFORMANCE_CASE(Inherit, ChildContinuesPeriodOfParent, .rules = {rule::INH_019}
   });
   const Event own_event = Open(spec);
   const auto child_pid = static_cast<std::uint32_t>(child.pid());
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   const RingContents contents = ring.Drain();
   const auto first =
       std::find_if(contents.samples.begin(), contents.samples.end(),
@@ -255,8 +252,7 @@ CONFORMANCE_CASE(Inherit, ProgramRunsForChildren, .rules = {rule::INH_020},
     target().Stimulate(spec, 109);
     return 0;
   });
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   EXPECT_EQ(bpf->bss->overflows, 159u);
 }
 

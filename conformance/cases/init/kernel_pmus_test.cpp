@@ -37,10 +37,8 @@ CONFORMANCE_CASE(Sysfs, TracepointIdsOpenTheirTracepoint, .rules = {rule::SYS_01
   const EventSpec spec = Tracepoint("task/task_rename");
   const Event count = Open(spec, {.pid = getpid(), .disabled = false});
   const Event other = Open(Tracepoint("task/task_newtask"), {.pid = getpid(), .disabled = false});
-  const Event sampler =
-      Open(spec, {.pid = getpid(), .sample_period = 1, .sample_type = PERF_SAMPLE_RAW});
-  Ring ring(sampler);
-  sampler.Enable();
+  auto [sampler, ring] =
+      Sampler(spec, {.pid = getpid(), .sample_period = 1, .sample_type = PERF_SAMPLE_RAW});
   for (const char* name : {"one", "two", "three"}) {
     if (prctl(PR_SET_NAME, name) != 0) throw BrokenErrno("PR_SET_NAME", errno);
   }

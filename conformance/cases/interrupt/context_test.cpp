@@ -98,8 +98,7 @@ CONFORMANCE_CASE(Interrupt, EventThatStopsItselfLosesNothing, .rules = {rule::NM
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSampling, Cap::kCounters3},
                  .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
   const Subject subject(*this, {.sample_period = 10});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   const Event witness = Open(spec, {.disabled = false});
   Ring ring(event, 4);
   for (std::uint64_t round = 1; round <= 10; ++round) {

@@ -35,9 +35,7 @@ CONFORMANCE_CASE(Interrupt, SpuriousInterruptIsNotClaimed, .rules = {rule::NMI_0
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 100});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, {.sample_period = 100}, 1);
   for (int i = 0; i < 3; ++i) {
     target().Stimulate(spec, 33);
     const InjectResult got = port().Inject(0);
@@ -55,9 +53,7 @@ CONFORMANCE_CASE(Interrupt, FlagOfAnUnusedCounterIsAcknowledged, .rules = {rule:
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 100});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, {.sample_period = 100}, 1);
   target().Stimulate(spec, 60);
   const std::uint64_t unused = AllFlags() & ~port().Stats().used;
   for (unsigned bit = 0; bit < 64; ++bit) {
@@ -82,9 +78,7 @@ CONFORMANCE_CASE(Interrupt, FlagsWithNoEventOpenAreHarmless, .rules = {rule::NMI
     EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u);
   }
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 10});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, {.sample_period = 10}, 1);
   target().Stimulate(spec, 10);
   EXPECT_EQ(ring.Drain().samples.size(), 1u);
 }
@@ -169,8 +163,7 @@ CONFORMANCE_CASE(Interrupt, LateInterruptShortensTheNextPeriod, .rules = {rule::
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kSingleEvents},
                  .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, OfThisCpu(1'000));
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 1);
   event.Enable();
   for (const std::uint64_t late : {0, 1, 300, 999}) {
@@ -194,8 +187,7 @@ CONFORMANCE_CASE(Interrupt, SkidIsCarriedOver, .rules = {rule::SMP_001, rule::SM
                           Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint32_t skid : {1, 5, 40}) {
     const Subject subject(*this, {.sample_period = 64, .sample_type = PERF_SAMPLE_PERIOD});
-    const EventSpec& spec = subject.spec();
-    const Event& event = subject.event();
+    const auto [spec, event] = subject.Parts();
     Ring ring(event, 2);
     event.Enable();
     Pulse(spec, 64 * 10, {.skid = skid});
@@ -214,9 +206,7 @@ CONFORMANCE_CASE(Interrupt, LateInterruptOfALongPeriodLosesNothing,
   for (const std::uint64_t period : {range / 2 - 1, range / 2, range - 10, range, 2 * range + 7}) {
     for (const std::uint64_t late : {std::uint64_t{20}, range / 4}) {
       SCOPED_TRACE(testing::Message() << "period " << period << ", late by " << late);
-      const Event event = Open(spec, OfThisCpu(period));
-      Ring ring(event, 1);
-      event.Enable();
+      auto [event, ring] = Sampler(spec, OfThisCpu(period), 1);
       target().Stimulate(spec, period - 5);
       HoldLine hold;
       target().Stimulate(spec, 5 + late);
@@ -236,8 +226,7 @@ CONFORMANCE_CASE(Interrupt, ReadingBeforeTheInterruptCountsOnce,
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, OfThisCpu(100));
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 1);
   event.Enable();
   for (std::uint64_t i = 1; i <= 4; ++i) {
@@ -260,8 +249,7 @@ CONFORMANCE_CASE(Interrupt, LateInterruptShowsUserOnlyEventsNoKernelAddress,
   options.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
   options.exclude_kernel = true;
   const Subject subject(*this, options);
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 1);
   event.Enable();
   HoldLine hold;
@@ -283,8 +271,7 @@ CONFORMANCE_CASE(Interrupt, PendingOverflowOfAStoppedEventIsHandledAtMostOnce,
                  .rules = {rule::NMI_005}, .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Cpu>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, OfThisCpu(100));
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 1);
   for (int i = 0; i < 3; ++i) {
     event.Enable();
@@ -318,9 +305,7 @@ CONFORMANCE_CASE(Interrupt, NextEventDoesNotGetItsPredecessorsOverflow,
     }
   }
   const refpmu_stats before = port().Stats();
-  const Event event = Open(specs.front(), OfThisCpu(100));
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(specs.front(), OfThisCpu(100), 1);
   hold.Release();
   EXPECT_EQ(port().Stats().overflows, before.overflows) << rule::NMI_005;
   EXPECT_EQ(port().ReadRegister(kGlobalStatus), 0u) << rule::NMI_005;

@@ -109,6 +109,19 @@ CONFORMANCE_CASE(Multiplex, EqualEventsGetEqualTurns, .rules = {rule::MUX_003},
 // The time of the events, which stops while this task is off its CPU.
 std::uint64_t TimeOf(const Event& event) { return event.Read().time_enabled; }
 
+// max|D|, see below. `at` has the last time before each pulse, and one after all.
+double LargestDeviation(const std::vector<double>& at, double whole) {
+  const auto all = static_cast<double>(at.size() - 1);
+  double far = 0;
+  for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+    for (const double time : {at[i], at[i + 1]}) {
+      const double before = static_cast<double>(i) - all * time / whole;
+      far = std::max({far, std::abs(before), std::abs(before + 1)});
+    }
+  }
+  return far;
+}
+
 // N(t) = N t / T + D(t) is the number of pulses up to the time t, where D is their deviation from a
 // constant rate. In each of its s turns, an event counts N(b) - N(a) pulses from a to b.
 // In all turns it counts N / T * running + the sum of D(b) - D(a). So the scaled count deviates
@@ -143,14 +156,7 @@ CONFORMANCE_CASE(
   for (const Event& event : events) after.push_back(event.Read());
   const auto whole = static_cast<double>(TimeOf(events[0]) - begin);
 
-  double far = 0;  // max|D|
-  for (std::size_t i = 0; i + 1 < at.size(); ++i) {
-    const auto pulses = static_cast<double>(i);
-    far = std::max({far, std::abs(pulses + 1 - kPulses * at[i] / whole),
-                    std::abs(pulses - kPulses * at[i] / whole),
-                    std::abs(pulses + 1 - kPulses * at[i + 1] / whole),
-                    std::abs(pulses - kPulses * at[i + 1] / whole)});
-  }
+  const double far = LargestDeviation(at, whole);
   const double turns = static_cast<double>(port().Stats().calls[REFPMU_CALL_ADD] - adds) /
                            static_cast<double>(CounterCount(spec)) /
                            static_cast<double>(events.size()) +

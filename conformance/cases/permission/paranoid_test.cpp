@@ -65,8 +65,7 @@ CONFORMANCE_CASE(Permission, UndumpableTasksAreOffLimits, .rules = {rule::PRM_00
       prctl(PR_SET_DUMPABLE, dumpable);
       const pid_t self = getpid();
       Child opener([self] { return TryOpen(target().AnyEvent(), {.pid = self}).error; });
-      opener.Go();
-      return opener.Wait();
+      return opener.Run();
     };
     EXPECT_EQ(RunUnprivileged(open_self_from_a_child), want) << dumpable;
   }

@@ -145,8 +145,7 @@ CONFORMANCE_CASE(Permission, UserNamespaceRootHasNoPrivilege, .rules = {rule::PR
       if (write(map.get(), "0 0 1\n", 6) != 6 || getuid() != 0) return 125;
       return TryOpen(target().AnyEvent(), options).error;
     });
-    child.Go();
-    return child.Wait();
+    return child.Run();
   };
   EXPECT_EQ(in_namespace({}), EACCES);
   EXPECT_EQ(in_namespace({.pid = -1, .cpu = target().Cpu(0), .exclude_kernel = true}), EACCES);
@@ -173,16 +172,14 @@ CONFORMANCE_CASE(Permission, UserSamplesHideKernelAddresses, .rules = {rule::PRM
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kLog}) {
   constexpr std::uint64_t kUser = 0x40'1000, kKernel = 0xffff'ffff'8100'1000;
   const EventSpec spec = target().AnyEvent();
-  const Event event =
-      Open(spec, {.sample_period = 1,
-                  .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN |
-                                 PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER,
-                  .exclude_kernel = true,
-                  .edit = [](perf_event_attr& attr) {
-                    attr.sample_regs_intr = attr.sample_regs_user = reg::Bit(reg::kIp);
-                  }});
-  Ring ring(event);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(spec, {.sample_period = 1,
+                     .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN |
+                                    PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER,
+                     .exclude_kernel = true,
+                     .edit = [](perf_event_attr& attr) {
+                       attr.sample_regs_intr = attr.sample_regs_user = reg::Bit(reg::kIp);
+                     }});
   for (int i = 0; i < 20; ++i) {
     Pulse(spec, 1, {.privilege = Privilege::kKernel, .ip = kKernel, .addr = kKernel + 8});
     Pulse(spec, 1, {.privilege = Privilege::kUser, .ip = kUser, .addr = kUser + 8});

@@ -18,9 +18,7 @@ CONFORMANCE_CASE(Precise, SamplesEqualCountDividedByPeriod, .rules = {rule::PRC_
     for (const std::uint64_t period : {1, 2, 7, 1'000, 65'537}) {
       SCOPED_TRACE(testing::Message()
                    << "sample_type 0x" << std::hex << type << std::dec << ", period " << period);
-      const Event event = Open(spec, Precise(period, type));
-      Ring ring(event);
-      event.Enable();
+      auto [event, ring] = Sampler(spec, Precise(period, type));
       target().Stimulate(spec, 41 * period + period / 2);
       event.Disable();
       const RingContents got = ring.Drain();
@@ -34,9 +32,7 @@ CONFORMANCE_CASE(Precise, SamplesEqualCountDividedByPeriod, .rules = {rule::PRC_
 CONFORMANCE_CASE(Precise, RecordsBeyondBufferSizeAreKept, .rules = {rule::PRC_003},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}, .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, Precise(2, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD));
-  Ring ring(event, 512);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, Precise(2, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD), 512);
   for (std::uint64_t i = 0; i < 20; ++i) target().Stimulate(spec, 801, {.ip = 0x400000 + i});
   event.Disable();
   const RingContents got = ring.Drain();
@@ -53,8 +49,7 @@ CONFORMANCE_CASE(Precise, CountIsExactBetweenRecords, .rules = {rule::PRC_008},
                           Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     const Subject subject(*this, Precise(10, type));
-    const EventSpec& spec = subject.spec();
-    const Event& event = subject.event();
+    const auto [spec, event] = subject.Parts();
     Ring ring(event);
     event.Enable();
     std::uint64_t total = 0;
@@ -75,8 +70,7 @@ CONFORMANCE_CASE(Precise, PartOfAPeriodIsKeptWhenTheEventStops,
                           Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     const Subject subject(*this, Precise(100, type));
-    const EventSpec& spec = subject.spec();
-    const Event& event = subject.event();
+    const auto [spec, event] = subject.Parts();
     Ring ring(event);
     std::size_t samples = 0;
     for (std::uint64_t i = 1; i <= 4; ++i) {
@@ -124,9 +118,7 @@ CONFORMANCE_CASE(Precise, PlainEventSamplesAfterPreciseEvent,
       precise.Enable();
       target().Stimulate(spec, 57);
     }
-    const Event plain = Open(spec, {.sample_period = 10});
-    Ring ring(plain, 1);
-    plain.Enable();
+    auto [plain, ring] = Sampler(spec, {.sample_period = 10}, 1);
     target().Stimulate(spec, 35);
     EXPECT_EQ(ring.Drain().samples.size(), 3u) << rule::SMP_001;
     EXPECT_THAT(plain.Read(), Counted(spec, 35)) << rule::PRC_009;
@@ -137,16 +129,12 @@ CONFORMANCE_CASE(Precise, OtherEventDrainsPendingRecords, .rules = {rule::PRC_00
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups},
                  .over = {Over<dim::Cpu>()}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
-  const Event plain = Open(specs[0], Precise(5, PERF_SAMPLE_IP));
-  Ring plain_ring(plain, 4);
-  plain.Enable();
+  auto [plain, plain_ring] = Sampler(specs[0], Precise(5, PERF_SAMPLE_IP), 4);
   std::uint64_t total = 0;
   for (int i = 0; i < 4; ++i) {
     target().Stimulate(specs[0], 23, {.ip = 0x401000});
     // The records of this event are longer. The pending records have another layout.
-    const Event rich = Open(specs[1], Precise(5, kBuffered | PERF_SAMPLE_DATA_SRC));
-    Ring rich_ring(rich, 1);
-    rich.Enable();
+    auto [rich, rich_ring] = Sampler(specs[1], Precise(5, kBuffered | PERF_SAMPLE_DATA_SRC), 1);
     target().Stimulate(specs[0], 23, {.ip = 0x401000});
     target().Stimulate(specs[1], 11, {.ip = 0x402000, .addr = 0x99, .source = 0x5});
     total += 46;
@@ -237,8 +225,7 @@ CONFORMANCE_CASE(Precise, SampleReadHoldsCountAtEvent, .rules = {rule::PRC_008, 
                  .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast),
                           Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   const Subject subject(*this, Precise(25, PERF_SAMPLE_IP | PERF_SAMPLE_READ));
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 4);
   event.Enable();
   Pulse(spec, 260);
@@ -255,9 +242,7 @@ CONFORMANCE_CASE(Precise, LateInterruptInventsNothing, .rules = {rule::PRC_011},
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << type);
-    const Event event = Open(spec, PreciseOnCpu(10, type));
-    Ring ring(event, 1024);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, PreciseOnCpu(10, type), 1024);
     HoldLine hold;
     for (std::uint64_t i = 0; i < 5; ++i) target().Stimulate(spec, 10'000, {.ip = 0x400000 + i});
     hold.Release();
@@ -283,9 +268,7 @@ CONFORMANCE_CASE(Precise, InterruptWithoutARecordIsHarmless, .rules = {rule::PRC
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}, .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   EXPECT_EQ(port().Inject(kRecordBuffer).runs, 1u);
-  const Event event = Open(spec, Precise(10));
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, Precise(10), 1);
   EXPECT_EQ(port().Inject(kRecordBuffer).runs, 1u);
   target().Stimulate(spec, 9);
   EXPECT_EQ(port().Inject(kRecordBuffer).runs, 1u);
@@ -312,9 +295,7 @@ CONFORMANCE_CASE(Precise, PeriodBeyondTheCounterGivesOneSample,
   for (const std::uint64_t type : {kUnbuffered, kBuffered}) {
     for (const std::uint64_t period : {half - 1, half, half + 1, 2 * half + 12'345}) {
       SCOPED_TRACE(testing::Message() << period << ", sample_type 0x" << std::hex << type);
-      const Event event = Open(spec, Precise(period, type));
-      Ring ring(event, 1);
-      event.Enable();
+      auto [event, ring] = Sampler(spec, Precise(period, type), 1);
       target().Stimulate(spec, 20'000, {.ip = 0x401000});
       ASSERT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_003;
       target().Stimulate(spec, period - 20'001, {.ip = 0x401000});

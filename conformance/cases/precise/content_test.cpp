@@ -38,9 +38,7 @@ CONFORMANCE_CASE(Precise, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
     precise(attr);
     UseRawClock(attr);
   };
-  const Event event = Open(spec, options);
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options, 1);
   for (int i = 0; i < 5; ++i) {
     const std::uint64_t before = RawClockNow();
     target().Stimulate(spec, 1);
@@ -67,9 +65,7 @@ CONFORMANCE_CASE(Precise, IpPointsToSampledInstruction, .rules = {rule::PRC_002,
     for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
       SCOPED_TRACE(testing::Message()
                    << "level " << level << ", sample_type 0x" << std::hex << type);
-      const Event event = Open(spec, Precise(2, type, level));
-      Ring ring(event, 1);
-      event.Enable();
+      auto [event, ring] = Sampler(spec, Precise(2, type, level), 1);
       for (std::uint64_t i = 1; i <= 10; ++i) {
         target().Stimulate(spec, 1, {.ip = 0x500000 + i, .addr = 0x600000 + i});
       }
@@ -90,9 +86,7 @@ CONFORMANCE_CASE(Precise, ExactSamplesSetExactIpFlag, .rules = {rule::PRC_002},
   const EventSpec spec = target().AnyEvent();
   for (unsigned level = 2; level <= target().precise(); ++level) {
     for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
-      const Event event = Open(spec, Precise(2, type, level));
-      Ring ring(event, 1);
-      event.Enable();
+      auto [event, ring] = Sampler(spec, Precise(2, type, level), 1);
       target().Stimulate(spec, 10, {.ip = 0x500000});
       event.Disable();
       const RingContents got = ring.Drain();
@@ -109,9 +103,7 @@ CONFORMANCE_CASE(Precise, LateInterruptHasNoSkid, .rules = {rule::PRC_002},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}, .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
-    const Event event = Open(spec, PreciseOnCpu(100, type));
-    Ring ring(event, 1);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, PreciseOnCpu(100, type), 1);
     HoldLine hold;
     target().Stimulate(spec, 99, {.ip = 0x401000});
     target().Stimulate(spec, 1, {.ip = 0x402000, .addr = 0x77});
@@ -131,9 +123,7 @@ CONFORMANCE_CASE(Precise, CpumodeMatchesEventPrivilege, .rules = {rule::PRC_002,
                  .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
-    const Event event = Open(spec, Precise(5, type));
-    Ring ring(event, 1);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, Precise(5, type), 1);
     target().Stimulate(spec, 5, {.privilege = Privilege::kUser, .ip = 0x401234});
     target().Stimulate(spec, 5, {.privilege = Privilege::kKernel, .ip = kKernelIp});
     target().Stimulate(spec, 5, {.privilege = Privilege::kUser, .ip = 0x401234});
@@ -156,9 +146,7 @@ CONFORMANCE_CASE(Precise, UserOnlyEventShowsNoKernel, .rules = {rule::PRC_013},
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = Precise(3);
   options.exclude_kernel = true;
-  const Event event = Open(spec, options);
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options, 1);
   for (int i = 0; i < 4; ++i) {
     target().Stimulate(spec, 7, {.privilege = Privilege::kKernel, .ip = kKernelIp});
     target().Stimulate(spec, 3, {.privilege = Privilege::kUser, .ip = 0x401000});
@@ -175,9 +163,7 @@ CONFORMANCE_CASE(Precise, KernelIpInRecordIsHidden, .rules = {rule::PRC_013},
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = Precise(3);
   options.exclude_kernel = true;
-  const Event event = Open(spec, options);
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options, 1);
   target().Stimulate(spec, 12, {.privilege = Privilege::kUser, .ip = kKernelIp});
   event.Disable();
   const RingContents got = ring.Drain();
@@ -199,9 +185,7 @@ CONFORMANCE_CASE(Precise, DataOfTheAccessIsShown, .rules = {rule::PRC_005},
       if (pick & 2) type |= PERF_SAMPLE_DATA_SRC;
       if (pick & 4) type |= weight;
       SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << type);
-      const Event event = Open(spec, Precise(4, type));
-      Ring ring(event, 1);
-      event.Enable();
+      auto [event, ring] = Sampler(spec, Precise(4, type), 1);
       target().Stimulate(spec, 3, {.addr = 0xbad, .latency = 1, .source = 1});
       target().Stimulate(spec, 1, access);
       event.Disable();
@@ -251,9 +235,7 @@ CONFORMANCE_CASE(Precise, RegistersAreTakenAtEvent, .rules = {rule::PRC_006},
       attr.precise_ip = target().precise() & 3;
       for (const auto& [number, value] : want) attr.sample_regs_intr |= reg::Bit(number);
     };
-    const Event event = Open(spec, options);
-    Ring ring(event, 1);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, options, 1);
     refpmu_regs regs = {};
     for (std::uint64_t i = 0; i < 16; ++i) regs.gpr[i] = 0x1000 + i;
     const refpmu_regs other = {};
@@ -281,9 +263,7 @@ CONFORMANCE_CASE(Precise, FixedCountersArePreciseToo, .rules = {rule::PRC_015},
   for (const EventSpec& spec : target().Events({.fixed = true})) {
     for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
       SCOPED_TRACE(testing::Message() << spec.name << ", sample_type 0x" << std::hex << type);
-      const Event event = Open(spec, Precise(10, type));
-      Ring ring(event, 1);
-      event.Enable();
+      auto [event, ring] = Sampler(spec, Precise(10, type), 1);
       Pulse(spec, 9, {.ip = 0x401000});
       Pulse(spec, 1, {.ip = 0x402000});
       Pulse(spec, 25, {.ip = 0x403000});

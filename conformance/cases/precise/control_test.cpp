@@ -18,8 +18,7 @@ CONFORMANCE_CASE(Precise, RefreshLimitsPreciseSamples, .rules = {rule::PRC_012},
                           Over(dim::Counter::kFirst, dim::Counter::kFixed)}) {
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     const Subject subject(*this, Precise(10, type));
-    const EventSpec& spec = subject.spec();
-    const Event& event = subject.event();
+    const auto [spec, event] = subject.Parts();
     Ring ring(event, 4);
     for (int limit : {1, 3}) {
       event.Refresh(limit);
@@ -36,8 +35,7 @@ CONFORMANCE_CASE(Precise, NewPeriodBeginsAtOnce, .rules = {rule::PRC_012},
   for (const std::uint64_t type : {kBuffered, kUnbuffered}) {
     SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << type);
     const Subject subject(*this, Precise(10, type));
-    const EventSpec& spec = subject.spec();
-    const Event& event = subject.event();
+    const auto [spec, event] = subject.Parts();
     Ring ring(event, 4);
     event.Enable();
     std::vector<std::uint64_t> want;
@@ -62,9 +60,7 @@ CONFORMANCE_CASE(Precise, FrequencyStartsWithPeriodOne, .rules = {rule::PRC_012,
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = Precise(0, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
   options.sample_freq = 1'000;
-  const Event event = Open(spec, options);
-  Ring ring(event);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options);
   std::uint64_t total = 0;
   for (std::uint64_t i = 0; i < 300; ++i) {
     target().Stimulate(spec, 1 + i, {.ip = 0x401000});
@@ -88,9 +84,7 @@ CONFORMANCE_CASE(Precise, FrequencyRaisesThePeriod, .rules = {rule::PRC_012, rul
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = Precise(0, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
   options.sample_freq = 1;
-  const Event event = Open(spec, options);
-  Ring ring(event, 64);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options, 64);
   target().Stimulate(spec, 3'000);
   event.Disable();
   const RingContents got = ring.Drain();
@@ -129,8 +123,7 @@ CONFORMANCE_CASE(Precise, ThrottledEventGivesNoSample, .rules = {rule::PRC_012, 
                  .needs = {Cap::kStimulus, Cap::kPrecise},
                  .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const Subject subject(*this, Precise(1, kUnbuffered));
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 512);
   subject.ShareBuffer();
   const SampleRateLimit limit(1);
@@ -175,9 +168,7 @@ CONFORMANCE_CASE(Precise, RecordsBelongToTheTaskThatMadeThem, .rules = {rule::PR
                      "repeats for 1.5 s: perf keeps its context switch hooks for HZ jiffies (1 s) "
                      "after the events of earlier cases; a slow machine only ends later") {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, PreciseOnCpu(10));
-  Ring ring(event, 16);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, PreciseOnCpu(10), 16);
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
   do {
     Child child([&spec] {
@@ -236,9 +227,7 @@ CONFORMANCE_CASE(Precise, TasksKeepTheirRecordsApart, .rules = {rule::PRC_010, r
 CONFORMANCE_CASE(Precise, RecordsBelongToTheirTaskNextToSoftwareEvents, .rules = {rule::PRC_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}, .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, PreciseOnCpu(10));
-  Ring ring(event, 16);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, PreciseOnCpu(10), 16);
   const Event own = Open(Software(PERF_COUNT_SW_DUMMY), {.disabled = false});
   Child child([&spec] {
     const Event of_child = Open(Software(PERF_COUNT_SW_DUMMY), {.disabled = false});

@@ -40,9 +40,7 @@ CONFORMANCE_CASE(Precise, NoRecordWaitsIfSamplesAreAwaited, .rules = {rule::SIG_
   for (const std::uint32_t samples : {1u, 3u}) {
     OpenOptions options = Precise(10);
     options.wakeup_events = samples;
-    const Event event = Open(spec, options);
-    Ring ring(event, 1);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, options, 1);
     for (int i = 0; i < 3; ++i) {
       pollfd ready = {event.fd(), POLLIN, 0};
       target().Stimulate(spec, 10 * samples - 1);
@@ -64,9 +62,7 @@ CONFORMANCE_CASE(Precise, RegisterOutsideTheRecordIsShown, .rules = {rule::PRC_0
     precise(attr);
     attr.sample_regs_intr = reg::Bit(reg::kUnrecorded);
   };
-  const Event event = Open(spec, options);
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options, 1);
   target().Stimulate(spec, 20);
   event.Disable();
   const RingContents got = ring.Drain();

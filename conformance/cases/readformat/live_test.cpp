@@ -38,8 +38,7 @@ CONFORMANCE_CASE(ReadFormat, MismatchedChildGroupReturnsEchild, .rules = {rule::
     EXPECT_EQ(torn.error, ECHILD);
     EXPECT_TRUE(torn.UntouchedFrom(0));
     EXPECT_EQ(RawRead(late.fd(), 512).error, ECHILD);
-    child.Go();
-    ASSERT_EQ(child.Wait(), 0);
+    ASSERT_EQ(child.Run(), 0);
     EXPECT_EQ(leader.ReadGroup().entries.size(), 3u);
   }
   const GroupReading whole = leader.ReadGroup();
@@ -135,8 +134,7 @@ CONFORMANCE_CASE(ReadFormat, CgroupTimesAdvanceWithItsTasks, .rules = {rule::RDF
       cgroup.Leave();
       return 0;
     });
-    child.Go();
-    ASSERT_EQ(child.Wait(), 0);
+    ASSERT_EQ(child.Run(), 0);
     total += 100 * round;
     const Reading after = event.Read();
     EXPECT_THAT(after, Counted(spec, total));

@@ -53,8 +53,7 @@ CONFORMANCE_CASE(ReadFormat, TimesStandStillWhileTheTaskSleeps,
   EXPECT_EQ(second.time_running, first.time_running) << rule::RDF_013;
   EXPECT_THAT(second, Counted(spec, 0)) << rule::RDF_013;
 
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   const Reading last = event.Read();
   EXPECT_THAT(last, Counted(spec, 777)) << rule::RDF_016;
   EXPECT_GT(last.time_running, second.time_running) << rule::RDF_016;
@@ -72,8 +71,7 @@ CONFORMANCE_CASE(ReadFormat, InheritedDescriptorReadsTheSameEvent, .rules = {rul
     target().Stimulate(spec, 9);
     return event.Read().value == 123 ? 0 : 1;
   });
-  child.Go();
-  EXPECT_EQ(child.Wait(), 0);
+  EXPECT_EQ(child.Run(), 0);
   EXPECT_THAT(event.Read(), Counted(spec, 123));
 }
 

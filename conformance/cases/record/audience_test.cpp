@@ -19,8 +19,7 @@ void RequestComm(perf_event_attr& attr) { attr.comm = 1; }
 void CauseSideBandRecords() {
   prctl(PR_SET_NAME, "named");
   Child child([] { return 0; });
-  child.Go();
-  child.Wait();
+  child.Run();
   for (const int protection : {PROT_READ | PROT_EXEC, PROT_READ}) {
     munmap(mmap(nullptr, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
   }
@@ -68,8 +67,7 @@ CONFORMANCE_CASE(Record, EventsReceiveRecordsOfOwnTaskOnly, .rules = {rule::REC_
   EXPECT_EQ(own.DrainRaw(PERF_RECORD_COMM).size(), 1u);
   EXPECT_THAT(of_child.DrainRaw(), testing::IsEmpty());
   const pid_t pid = child.pid();
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   EXPECT_THAT(own.DrainRaw(), testing::IsEmpty());
   const std::vector<Record> records = of_child.DrainRaw();
   ASSERT_EQ(TypesOf(records), (std::set<std::uint32_t>{PERF_RECORD_COMM, PERF_RECORD_EXIT}));

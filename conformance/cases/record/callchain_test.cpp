@@ -44,10 +44,8 @@ struct OverflowChain {
 OverflowChain Overflow(std::uint32_t privilege, std::uint64_t ip,
                        const std::function<void(perf_event_attr&)>& edit = {}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event =
-      Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_CALLCHAIN, .edit = edit});
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_CALLCHAIN, .edit = edit}, 4);
   OverflowChain result;
   refpmu_pulse pulse = {};
   pulse.size = sizeof(pulse);
@@ -127,14 +125,12 @@ CONFORMANCE_CASE(Record, CallchainOf32BitTaskFollowsItsFrames, .rules = {rule::R
                  .needs = {Cap::kSoftware, Cap::kSampling, Cap::kTasks, Cap::kCompat}) {
   const Program32 program = ProgramThatWrites();
   Child child = ChildThatExecutes(program);
-  const Event faults = Open(Software(PERF_COUNT_SW_PAGE_FAULTS),
-                            {.pid = child.pid(),
-                             .sample_period = 1,
-                             .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN});
-  Ring ring(faults, 64);
-  faults.Enable();
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  auto [faults, ring] = Sampler(Software(PERF_COUNT_SW_PAGE_FAULTS),
+                                {.pid = child.pid(),
+                                 .sample_period = 1,
+                                 .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN},
+                                64);
+  ASSERT_EQ(child.Run(), 0);
   const RingContents got = ring.Drain();
   const auto written =
       std::find_if(got.samples.begin(), got.samples.end(),

@@ -90,9 +90,7 @@ void TouchNewPage() {
 CONFORMANCE_CASE(Record, DeferredChainEndsInMarkerAndCookie, .rules = {rule::REC_122},
                  .needs = {Cap::kStimulus, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, Chains(Defer::kSamples, target().min_period()));
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, Chains(Defer::kSamples, target().min_period()), 4);
   for (int i = 0; i < 3; ++i) target().Stimulate(spec, target().min_period());
   event.Disable();
   const RingContents got = ring.Drain();
@@ -140,9 +138,7 @@ CONFORMANCE_CASE(Record, DeferredRecordHoldsAddressesAndSampleId, .rules = {rule
                          PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
   for (const bool with_id : {false, true}) {
     options.sample_id_all = with_id;
-    const Event event = Open(Software(PERF_COUNT_SW_PAGE_FAULTS), options);
-    Ring ring(event, 8);
-    event.Enable();
+    auto [event, ring] = Sampler(Software(PERF_COUNT_SW_PAGE_FAULTS), options, 8);
     TouchNewPage();
     event.Disable();
     std::vector<Record> records = ring.DrainRaw();
@@ -251,9 +247,7 @@ CONFORMANCE_CASE(Record, ExcludedUserChainIsNotDeferred, .rules = {rule::REC_128
     attr.exclude_callchain_user = 1;
   };
   // The kernel hits this tracepoint within a system call, so the chain has a kernel part.
-  const Event event = Open(SpecOfTracepoint("task:task_rename"), options);
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(SpecOfTracepoint("task:task_rename"), options, 4);
   prctl(PR_SET_NAME, "renamed");
   event.Disable();
   const RingContents got = ring.Drain();
@@ -272,11 +266,8 @@ CONFORMANCE_CASE(Record, ExitingTaskHasAnImmediateChain, .rules = {rule::REC_129
   Child child([] { return 0; });
   OpenOptions options = Chains(Defer::kBoth);
   options.pid = child.pid();
-  const Event event = Open(SpecOfTracepoint("sched:sched_process_exit"), options);
-  Ring ring(event, 4);
-  event.Enable();
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  auto [event, ring] = Sampler(SpecOfTracepoint("sched:sched_process_exit"), options, 4);
+  ASSERT_EQ(child.Run(), 0);
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
   const Chain& chain = *got.samples[0].callchain;

@@ -27,9 +27,9 @@ constexpr std::uint64_t kHugePage = 2 << 20;
 
 // An event with period 1 and its ring buffer. Each sample has a call chain, so that none waits in
 // the PMU's buffer.
-class Sampler {
+class StepSampler {
  public:
-  explicit Sampler(std::uint64_t sample_type, unsigned precise = 0)
+  explicit StepSampler(std::uint64_t sample_type, unsigned precise = 0)
       : event_(Open(spec_, Precise(1, sample_type | PERF_SAMPLE_CALLCHAIN, precise))),
         ring_(event_, 1) {
     event_.Enable();
@@ -104,7 +104,7 @@ CONFORMANCE_CASE(Record, WeightIsTheLatencyOfTheAccess, .rules = {rule::REC_015,
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise}) {
   for (const std::uint32_t latency : {1, 321, 65'535, 0}) {
     const auto sampled = [latency](std::uint64_t type) {
-      return Sampler(type, target().precise()).Next({.ip = 0x401000, .latency = latency});
+      return StepSampler(type, target().precise()).Next({.ip = 0x401000, .latency = latency});
     };
     EXPECT_EQ(sampled(PERF_SAMPLE_WEIGHT).weight, latency) << rule::REC_015;
     perf_sample_weight weight = {};
@@ -119,7 +119,7 @@ CONFORMANCE_CASE(Record, UnmeasuredCostsAreZero,
                  .rules = {rule::REC_015, rule::REC_016, rule::REC_018},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   for (const std::uint64_t type : {PERF_SAMPLE_WEIGHT, PERF_SAMPLE_WEIGHT_STRUCT}) {
-    Sampler sampler(type | PERF_SAMPLE_TRANSACTION);
+    StepSampler sampler(type | PERF_SAMPLE_TRANSACTION);
     for (int i = 0; i < 3; ++i) {
       const Sample sample = sampler.Next({.addr = ~0ull, .latency = 321, .source = ~0ull});
       EXPECT_EQ(sample.weight, 0u) << rule::REC_015 << rule::REC_016;
@@ -130,7 +130,7 @@ CONFORMANCE_CASE(Record, UnmeasuredCostsAreZero,
 
 CONFORMANCE_CASE(Record, TransactionIsZeroOutsideTransaction, .rules = {rule::REC_018},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
-  Sampler sampler(PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_ADDR, target().precise());
+  StepSampler sampler(PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_ADDR, target().precise());
   for (int i = 0; i < 3; ++i) {
     const Sample sample = sampler.Next({.ip = 0x401000, .addr = ~0ull, .latency = 7});
     EXPECT_EQ(sample.addr, ~0ull);
@@ -140,7 +140,7 @@ CONFORMANCE_CASE(Record, TransactionIsZeroOutsideTransaction, .rules = {rule::RE
 
 CONFORMANCE_CASE(Record, DataSourceIsReported, .rules = {rule::REC_017},
                  .needs = {Cap::kStimulus, Cap::kPrecise}) {
-  Sampler sampler(PERF_SAMPLE_DATA_SRC, target().precise());
+  StepSampler sampler(PERF_SAMPLE_DATA_SRC, target().precise());
   const std::uint64_t level = PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, L3);
   perf_mem_data_src source = {};
   source.val = sampler
@@ -160,7 +160,7 @@ CONFORMANCE_CASE(Record, DataSourceIsReported, .rules = {rule::REC_017},
 
 CONFORMANCE_CASE(Record, UnknownSourceIsNotAvailable, .rules = {rule::REC_017},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
-  Sampler sampler(PERF_SAMPLE_DATA_SRC);
+  StepSampler sampler(PERF_SAMPLE_DATA_SRC);
   perf_mem_data_src source = {};
   source.val = sampler.Next({.latency = 40, .source = PERF_MEM_S(OP, LOAD)}).data_src.value();
   EXPECT_EQ(source.mem_op, PERF_MEM_OP_NA);
@@ -183,7 +183,7 @@ CONFORMANCE_CASE(Record, PhysAddrMatchesDataAddress, .rules = {rule::REC_020},
   ASSERT_EQ(mlock(std::bit_cast<void*>(touched.address()), 3 * kPage), 0);
   for (const unsigned precise : {0u, target().precise()}) {
     for (const std::uint64_t besides : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_ADDR}}) {
-      Sampler sampler(PERF_SAMPLE_PHYS_ADDR | besides, precise);
+      StepSampler sampler(PERF_SAMPLE_PHYS_ADDR | besides, precise);
       for (const std::uint64_t offset : {0ul, 1ul, 0x7f8ul, kPage + 8, 3 * kPage - 1}) {
         const std::uint64_t address = touched.address() + offset;
         const std::uint64_t want = PhysicalAddress(address);
@@ -207,8 +207,7 @@ CONFORMANCE_CASE(Record, PhysAddrNeedsKernelPrivilege, .rules = {rule::REC_020},
                                            .exclude_hv = true})
           .error;
     });
-    child.Go();
-    return child.Wait();
+    return child.Run();
   };
   {
     const Sysctl paranoid("kernel/perf_event_paranoid", "2");
@@ -224,7 +223,7 @@ CONFORMANCE_CASE(Record, CgroupIdMatchesTask, .rules = {rule::REC_021},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kTasks, Cap::kAnyTask}) {
   const CgroupRoot root;
   const Cgroup first(root, "pmuconf-first"), second(root, "pmuconf-second");
-  Sampler sampler(PERF_SAMPLE_CGROUP);
+  StepSampler sampler(PERF_SAMPLE_CGROUP);
   EXPECT_EQ(sampler.Next({}).cgroup, 1u);  // the inode of the root cgroup
   for (const Cgroup* cgroup : {&first, &second, &first}) {
     cgroup->Enter();
@@ -237,7 +236,7 @@ CONFORMANCE_CASE(Record, PageSizesMatchUserPages, .rules = {rule::REC_022},
   const HugePage huge;
   const Pages small(kPage), untouched(kPage);
   small.Touch();
-  Sampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE);
+  StepSampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE);
   const auto sizes = [&sampler](std::uint64_t ip, std::uint64_t address) {
     const Sample sample = sampler.Next({.ip = ip, .addr = address});
     return std::pair(*sample.code_page_size, *sample.data_page_size);
@@ -255,7 +254,7 @@ CONFORMANCE_CASE(Record, PreciseDataPageSizeMatchesAccess, .rules = {rule::REC_0
   const HugePage huge;
   const Pages small(kPage);
   small.Touch();
-  Sampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE, target().precise());
+  StepSampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE, target().precise());
   EXPECT_EQ(sampler.Next({.addr = huge.address()}).data_page_size, kHugePage);
   EXPECT_EQ(sampler.Next({.addr = small.address()}).data_page_size, kPage);
 }
@@ -268,7 +267,7 @@ CONFORMANCE_CASE(Record, KernelPageSizesArePowersOfTwo, .rules = {rule::REC_022}
   const std::uint64_t text = AddressOf(kSeldomCalled);
   const Pages small(kPage), untouched(kPage);
   small.Touch();
-  Sampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE);
+  StepSampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE);
   const auto sizes = [&sampler](std::uint64_t ip, std::uint64_t address) {
     const Sample sample =
         sampler.Next({.privilege = Privilege::kKernel, .ip = ip, .addr = address});
@@ -290,9 +289,7 @@ CONFORMANCE_CASE(Record, BranchCountMatchesEntries, .rules = {rule::REC_012},
   for (const std::uint64_t index : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_BRANCH_HW_INDEX}}) {
     OpenOptions options = WithBranches(kAnyUserBranch | index);
     options.sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_DATA_SRC;
-    const Event event = Open(spec, options);
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, options, 4);
     for (const std::uint64_t n : {0, 1, 5}) {
       RunBranches(port(), Jumps(0x60400000 + 0x1000 * n, n));
       EndPeriod(spec, {.addr = 0x1234});

@@ -45,10 +45,8 @@ std::uint64_t Value(const std::vector<std::byte>& raw, const std::string& name) 
 CONFORMANCE_CASE(Record, RawWithoutPayloadIsZero, .rules = {rule::REC_011},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event =
-      Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW}, 1);
   target().Stimulate(spec, 2);
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 2u);
@@ -64,11 +62,10 @@ CONFORMANCE_CASE(Record, RawMatchesTracepointFormat, .rules = {rule::REC_011}) {
   EventSpec tracepoint;
   tracepoint.type = PERF_TYPE_TRACEPOINT;
   tracepoint.config = std::stoull(*id);
-  const Event event = Open(
+  auto [event, ring] = Sampler(
       tracepoint,
-      {.pid = 0, .cpu = -1, .sample_period = 1, .sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_ADDR});
-  Ring ring(event, 1);
-  event.Enable();
+      {.pid = 0, .cpu = -1, .sample_period = 1, .sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_ADDR},
+      1);
   for (const pid_t pid : {getpid(), 123'456, 0}) getpgid(pid);
   event.Disable();
   const RingContents got = ring.Drain();

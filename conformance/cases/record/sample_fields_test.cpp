@@ -121,10 +121,8 @@ CONFORMANCE_CASE(Record, AllFieldsButOneAreInOrder, .rules = {rule::REC_001},
 CONFORMANCE_CASE(Record, IpAndAddrMatchOverflow, .rules = {rule::REC_002, rule::REC_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kAddresses}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event =
-      Open(spec, {.sample_period = 2, .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(spec, {.sample_period = 2, .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR}, 1);
   for (std::uint64_t i = 1; i <= 10; ++i) {
     target().Stimulate(spec, 1, {.ip = 0x500000 + i, .addr = 0x600000 + i});
   }
@@ -153,8 +151,7 @@ CONFORMANCE_CASE(Record, TidMatchesSampledTask, .rules = {rule::REC_003},
   });
   target().Stimulate(spec, 1);
   const pid_t child_pid = child.pid();
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 2u);
   EXPECT_EQ(got.samples[0].pid, static_cast<std::uint32_t>(getpid()));
@@ -168,10 +165,8 @@ CONFORMANCE_CASE(Record, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
                  .timing = "waits for nothing: a clock is read before and after") {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t period = target().min_period();
-  const Event event =
-      Open(spec, {.sample_period = period, .sample_type = PERF_SAMPLE_TIME, .edit = UseRawClock});
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(
+      spec, {.sample_period = period, .sample_type = PERF_SAMPLE_TIME, .edit = UseRawClock}, 4);
   std::uint64_t last = RawClockNow();
   target().Stimulate(spec, 50 * period);
   const std::uint64_t end = RawClockNow();
@@ -187,9 +182,7 @@ CONFORMANCE_CASE(Record, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
 CONFORMANCE_CASE(Record, CpuIsWhereTheTaskRan, .rules = {rule::REC_009},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 5, .sample_type = PERF_SAMPLE_CPU});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, {.sample_period = 5, .sample_type = PERF_SAMPLE_CPU}, 1);
   for (const std::size_t i : {1, 0, 1}) {
     const int cpu = target().Cpu(i);
     PinTo(cpu);
@@ -203,9 +196,7 @@ CONFORMANCE_CASE(Record, CpuIsWhereTheTaskRan, .rules = {rule::REC_009},
 CONFORMANCE_CASE(Record, CpumodeMatchesOverflowPrivilege, .rules = {rule::REC_025},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 5, .sample_type = PERF_SAMPLE_IP});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, {.sample_period = 5, .sample_type = PERF_SAMPLE_IP}, 1);
   target().Stimulate(spec, 5, {.privilege = Privilege::kUser, .ip = kIp});
   target().Stimulate(spec, 5, {.privilege = Privilege::kKernel, .ip = 0xffff'ffff'8123'4567});
   target().Stimulate(spec, 5, {.privilege = Privilege::kUser, .ip = kIp});
@@ -228,15 +219,15 @@ CONFORMANCE_CASE(Record, UserEventInKernelThreadHasUserCpumode,
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
   for (const unsigned precise : {0u, target().precise()}) {
-    const Event event =
-        Open(spec, {.pid = -1,
-                    .cpu = there,
-                    .sample_period = 5,
-                    .sample_type = PERF_SAMPLE_IP,
-                    .exclude_kernel = true,
-                    .edit = [precise](perf_event_attr& attr) { attr.precise_ip = precise & 3; }});
-    Ring ring(event, 1);
-    event.Enable();
+    auto [event, ring] =
+        Sampler(spec,
+                {.pid = -1,
+                 .cpu = there,
+                 .sample_period = 5,
+                 .sample_type = PERF_SAMPLE_IP,
+                 .exclude_kernel = true,
+                 .edit = [precise](perf_event_attr& attr) { attr.precise_ip = precise & 3; }},
+                1);
     Pulse(spec, 5, {.cpu = there, .ip = kIp});
     event.Disable();
     const RingContents got = ring.Drain();
@@ -252,9 +243,7 @@ CONFORMANCE_CASE(Record, UnknownFieldsAreZeroNotStale, .rules = {rule::REC_026},
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t type = PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_TRANSACTION |
                              PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_PERIOD;
-  const Event event = Open(spec, {.sample_period = 1, .sample_type = type});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, {.sample_period = 1, .sample_type = type}, 1);
   for (const std::uint64_t addr : {0xdead'beefull, 0ull, 0x1234ull, 0ull}) {
     target().Stimulate(spec, 1, {.addr = addr});
     const RingContents got = ring.Drain();

@@ -12,13 +12,12 @@ namespace {
 
 CONFORMANCE_CASE(Record, CommReportsNewName, .rules = {rule::REC_104, rule::REC_024},
                  .needs = {Cap::kSampling}) {
-  const Event event =
-      Open(target().AnyEvent(), {.sample_period = 1'000'000'000,
-                                 .sample_type = kTrailer,
-                                 .sample_id_all = true,
-                                 .edit = [](perf_event_attr& attr) { attr.comm = 1; }});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(target().AnyEvent(),
+                               {.sample_period = 1'000'000'000,
+                                .sample_type = kTrailer,
+                                .sample_id_all = true,
+                                .edit = [](perf_event_attr& attr) { attr.comm = 1; }},
+                               1);
   prctl(PR_SET_NAME, "renamed-case");
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.others.size(), 1u) << rule::REC_104;
@@ -47,8 +46,7 @@ CONFORMANCE_CASE(Record, ForkAndExitReportTaskAndParent, .rules = {rule::REC_105
   Child child([] { return 0; });
   const auto parent = static_cast<std::uint32_t>(getpid());
   const auto pid = static_cast<std::uint32_t>(child.pid());
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   const RingContents got = ring.Drain();
   EXPECT_THAT(got.order, testing::ElementsAre(PERF_RECORD_FORK, PERF_RECORD_EXIT)) << rule::REC_105;
   for (const Record& record : got.others) {
@@ -71,8 +69,7 @@ CONFORMANCE_CASE(Record, CommReportsExec, .rules = {rule::REC_104, rule::REC_024
   });
   const pid_t pid = child.pid();
   SideBand side_band([](perf_event_attr& attr) { attr.comm = attr.comm_exec = 1; }, {.pid = pid});
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   std::vector<Record> records = side_band.DrainRaw();
   std::erase_if(records, [](const Record& record) { return record.type != PERF_RECORD_COMM; });
   ASSERT_EQ(records.size(), 2u) << rule::REC_104;
@@ -89,6 +86,20 @@ constexpr auto kStimulateAndExec = [](const EventSpec& spec, std::uint64_t n) {
   execl("/bin/true", "true", nullptr);
   return 125;
 };
+
+// Checks the record of a child that counted 300 events of `spec`, for its parent's event.
+void ExpectReadOf(std::uint32_t pid, const EventSpec& spec, const Event& event,
+                  const ReadRecord& read) {
+  EXPECT_EQ(read.pid, pid) << rule::REC_107;
+  EXPECT_EQ(read.tid, pid) << rule::REC_107;
+  EXPECT_THAT(*read.read, Counted(spec, 300)) << rule::REC_107;
+  EXPECT_GT(read.read->time_running, 0u) << rule::REC_107;
+  EXPECT_GE(read.read->time_enabled, read.read->time_running) << rule::REC_107;
+  EXPECT_EQ(read.read->id, event.Id()) << rule::REC_107;
+  EXPECT_EQ(read.trailer.tid, pid) << rule::REC_024;
+  EXPECT_EQ(read.trailer.id, event.Id()) << rule::REC_008;
+  EXPECT_NE(read.trailer.stream_id, event.Id()) << rule::REC_008;
+}
 
 CONFORMANCE_CASE(Record, ReadReportsChildCount,
                  .rules = {rule::REC_107, rule::REC_008, rule::REC_024},
@@ -118,33 +129,20 @@ CONFORMANCE_CASE(Record, ReadReportsChildCount,
     const NoPreemption no_preemption;
     Child child([&spec] { return kStimulateAndExec(spec, 300); });
     const std::uint32_t pid = Unsigned(child.pid());
-    child.Go();
-    ASSERT_EQ(child.Wait(), 0);
+    ASSERT_EQ(child.Run(), 0);
     const RingContents got = ring.Drain();
     const std::size_t want = until_exec || at_exit ? 1 : 0;
     ASSERT_EQ(got.order, std::vector<std::uint32_t>(want, PERF_RECORD_READ)) << rule::REC_107;
-    for (const ReadRecord& read : got.reads) {
-      EXPECT_EQ(read.pid, pid) << rule::REC_107;
-      EXPECT_EQ(read.tid, pid) << rule::REC_107;
-      EXPECT_THAT(*read.read, Counted(spec, 300)) << rule::REC_107;
-      EXPECT_GT(read.read->time_running, 0u) << rule::REC_107;
-      EXPECT_GE(read.read->time_enabled, read.read->time_running) << rule::REC_107;
-      EXPECT_EQ(read.read->id, event.Id()) << rule::REC_107;
-      EXPECT_EQ(read.trailer.tid, pid) << rule::REC_024;
-      EXPECT_EQ(read.trailer.id, event.Id()) << rule::REC_008;
-      EXPECT_NE(read.trailer.stream_id, event.Id()) << rule::REC_008;
-    }
+    for (const ReadRecord& read : got.reads) ExpectReadOf(pid, spec, event, read);
   }
 }
 
 CONFORMANCE_CASE(Record, LostReportsEventAndNumber, .rules = {rule::REC_103, rule::REC_024},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event =
-      Open(spec,
-           {.sample_period = 1, .sample_type = kTrailer | PERF_SAMPLE_ADDR, .sample_id_all = true});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(
+      spec, {.sample_period = 1, .sample_type = kTrailer | PERF_SAMPLE_ADDR, .sample_id_all = true},
+      1);
   const std::uint64_t samples = 2 * PageSize() / 64;  // each takes 64 bytes
   for (int i = 0; i < 3; ++i) {
     target().Stimulate(spec, samples);

@@ -50,8 +50,7 @@ CONFORMANCE_CASE(Record, SwitchReportsPreemptedAndBlocked, .rules = {rule::REC_1
   EXPECT_EQ(Voluntary(yielded), 0) << rule::REC_111;
   ASSERT_EQ(first.Wait(), 0);
   side_band.DrainRaw(PERF_RECORD_SWITCH);
-  second.Go();
-  ASSERT_EQ(second.Wait(), 0);
+  ASSERT_EQ(second.Run(), 0);
   const std::vector<Record> blocked = side_band.DrainRaw(PERF_RECORD_SWITCH);
   ExpectSwitches(blocked, side_band.event());
   EXPECT_EQ(Voluntary(blocked), 1) << rule::REC_111;

@@ -70,9 +70,7 @@ void ExpectCallOf(const refpmu_pulse& pulse, const std::vector<std::uint64_t>& r
 CONFORMANCE_CASE(Record, UserRegistersMatchTask, .rules = {rule::REC_013},
                  .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithRegs(PERF_SAMPLE_REGS_USER, kAll));
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, WithRegs(PERF_SAMPLE_REGS_USER, kAll), 1);
   refpmu_pulse pulse = OnePulse(spec);
   ASSERT_THAT(port().TryPulse(pulse), Succeeds());
   const Sample of_user = OnlySample(ring);
@@ -117,9 +115,8 @@ CONFORMANCE_CASE(Record, RegistersAreInTheOrderOfTheirBits, .rules = {rule::REC_
 CONFORMANCE_CASE(Record, InterruptRegistersMatchPrivilege, .rules = {rule::REC_019},
                  .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR, kAll));
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR, kAll), 1);
   refpmu_pulse pulse = OnePulse(spec);
   ASSERT_THAT(port().TryPulse(pulse), Succeeds());
   const Sample of_user = OnlySample(ring);
@@ -140,9 +137,7 @@ CONFORMANCE_CASE(Record, KernelThreadHasNoUserState, .rules = {rule::REC_013, ru
   OpenOptions options = WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, 256);
   options.pid = -1;
   options.cpu = target().Cpu(1);
-  const Event event = Open(spec, options);
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options, 1);
   port().Pulse(spec.code, kPeriod, {.cpu = options.cpu, .privilege = Privilege::kKernel});
   const std::vector<Record> records = ring.DrainRaw();
   ASSERT_EQ(records.size(), 1u);
@@ -162,11 +157,8 @@ CONFORMANCE_CASE(Record, UserRegistersReport32BitAbi, .rules = {rule::REC_013},
   OpenOptions options = WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_ADDR, kMask);
   options.pid = child.pid();
   options.sample_period = 1;  // the sample of one specific fault is needed
-  const Event faults = Open(Software(PERF_COUNT_SW_PAGE_FAULTS), options);
-  Ring ring(faults, 16);
-  faults.Enable();
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  auto [faults, ring] = Sampler(Software(PERF_COUNT_SW_PAGE_FAULTS), options, 16);
+  ASSERT_EQ(child.Run(), 0);
   const RingContents got = ring.Drain();
   // The sample of the write, among those of all page faults since the 64-bit start of the child.
   const auto written =
@@ -183,10 +175,8 @@ CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::R
                  .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint16_t size : {8192, 4096, 3072}) {
-    const Event event =
-        Open(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, size));
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] =
+        Sampler(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, size), 4);
     refpmu_pulse pulse = OnePulse(spec);
     ASSERT_THAT(port().TryPulse(pulse), Succeeds());
     const std::vector<Record> records = ring.DrainRaw();
@@ -208,10 +198,8 @@ CONFORMANCE_CASE(Record, UserStackReportsValidSize, .rules = {rule::REC_014},
   const EventSpec spec = target().AnyEvent();
   const std::size_t stack = std::max<std::size_t>(16 * kPage, PTHREAD_STACK_MIN);
   RunOnGuardedStack(stack, [&spec](std::uint64_t top) {
-    const Event event =
-        Open(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, 0xf000));
-    Ring ring(event, 32);
-    event.Enable();
+    auto [event, ring] =
+        Sampler(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, 0xf000), 32);
     refpmu_pulse pulse = OnePulse(spec);
     ASSERT_THAT(port().TryPulse(pulse), Succeeds());
     const std::vector<Record> records = ring.DrainRaw();
@@ -232,9 +220,8 @@ CONFORMANCE_CASE(Record, LongSampleShortensUserStack, .rules = {rule::REC_027, r
        {std::uint64_t{0}, some, some | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER,
         some | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_READ | PERF_SAMPLE_PHYS_ADDR}) {
     SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << others);
-    const Event event = Open(spec, WithRegs(others | PERF_SAMPLE_STACK_USER, kAll, kLongest));
-    Ring ring(event, 64);
-    event.Enable();
+    auto [event, ring] =
+        Sampler(spec, WithRegs(others | PERF_SAMPLE_STACK_USER, kAll, kLongest), 64);
     for (int i = 0; i < 3; ++i) target().Stimulate(spec, kPeriod, {.ip = kIp});
     const std::vector<Record> records = ring.DrainRaw();
     ASSERT_EQ(records.size(), 3u) << rule::REC_027;

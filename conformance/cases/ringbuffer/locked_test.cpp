@@ -24,8 +24,7 @@ int ErrnoOfMapping(std::size_t pages, std::size_t limit_pages, bool may_lock = f
     if (!may_lock) DropIpcLock();
     return Ring::TryMap(event, pages).error;
   });
-  child.Go();
-  return child.Wait();
+  return child.Run();
 }
 
 CONFORMANCE_CASE(RingBuffer, LockedMemoryHasALimit, .rules = {rule::RB_015},
@@ -101,8 +100,7 @@ CONFORMANCE_CASE(RingBuffer, ExitReleasesLockedMemory, .rules = {rule::RB_016},
       auto* ring = new Ring(event_of_parent ? event : own, 32);
       return Pinned() == 33 - FreePages() && ring->head() == 0 ? 0 : 1;
     });
-    maps.Go();
-    EXPECT_EQ(maps.Wait(), 0);
+    EXPECT_EQ(maps.Run(), 0);
     EXPECT_EQ(Pinned(), before);
     const Ring ring(event, 32);
     EXPECT_EQ(Pinned(), before + 33 - FreePages()) << "the user has its free pages again";
@@ -125,8 +123,7 @@ CONFORMANCE_CASE(RingBuffer, SecondMappingIsNotCharged, .rules = {rule::RB_016},
       if (in_child) {
         Child child(
             [&event] { return Ring::TryMap(event, 32).error + static_cast<int>(Pinned()); });
-        child.Go();
-        EXPECT_EQ(child.Wait(), 0) << "charged to another process";
+        EXPECT_EQ(child.Run(), 0) << "charged to another process";
       } else {
         EXPECT_THAT(Ring::TryMap(event, 32), Succeeds());
       }

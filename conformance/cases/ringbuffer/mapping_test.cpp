@@ -56,8 +56,7 @@ CONFORMANCE_CASE(RingBuffer, DataPagesAreReadOnly, .rules = {rule::RB_005},
     *const_cast<volatile std::byte*>(ring.data().data()) = std::byte{1};
     return 0;
   });
-  writes_data.Go();
-  EXPECT_EQ(writes_data.Wait(), -SIGBUS);
+  EXPECT_EQ(writes_data.Run(), -SIGBUS);
   const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
   Ring ring(event, 1);
   ring.set_tail(0);
@@ -69,8 +68,7 @@ CONFORMANCE_CASE(RingBuffer, ForkedChildHasNoMapping, .rules = {rule::RB_006},
   const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
   const Ring ring(event, 1);
   Child reads([&ring] { return static_cast<int>(ring.head()); });
-  reads.Go();
-  EXPECT_EQ(reads.Wait(), -SIGSEGV);
+  EXPECT_EQ(reads.Run(), -SIGSEGV);
   EXPECT_EQ(ring.head(), 0u);
 }
 

@@ -220,8 +220,7 @@ CONFORMANCE_CASE(RingBuffer, RefusedMappingLeavesNoBuffer, .rules = {rule::RB_03
     }
     return testing::Test::HasFailure() ? 1 : 0;
   });
-  child.Go();
-  EXPECT_EQ(child.Wait(), 0);
+  EXPECT_EQ(child.Run(), 0);
 }
 
 }  // namespace

@@ -195,8 +195,7 @@ CONFORMANCE_CASE(RingBuffer, MappingNeedsNoRunningEvent, .rules = {rule::RB_025}
     return 0;
   });
   const Event of_child = Open(spec, {.pid = child.pid(), .sample_period = 1, .disabled = false});
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   const Event leader = Open(spec, Sampling());
   OpenOptions as_member = Sampling();
   as_member.group_fd = leader.fd();

@@ -40,9 +40,7 @@ CONFORMANCE_CASE(RingBuffer, GarbageInTheControlPageDoesNoHarm, .rules = {rule::
   const std::uint64_t samples = 2 * PageSize() / 16;  // each takes 16 bytes
   for (const unsigned char byte : {0x00, 0x01, 0x44, 0x7f, 0x80, 0xff}) {
     SCOPED_TRACE(testing::Message() << "filled with " << int{byte});
-    const Event event = Open(spec, Numbered());
-    Ring ring(event, 1);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, Numbered(), 1);
     Overwrite(&ring, byte);
     const std::uint64_t capacity = (ring.tail() - 1) % PageSize() / 16;
     Pulse(spec, samples);
@@ -205,9 +203,7 @@ CONFORMANCE_CASE(RingBuffer, EachBufferSizeFillsExactly, .rules = {rule::RB_024,
     OpenOptions options = Numbered();
     options.sample_type |= PERF_SAMPLE_STACK_USER;
     options.edit = [dump](perf_event_attr& attr) { attr.sample_stack_user = dump; };
-    const Event event = Open(spec, options);
-    Ring ring(event, pages);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, options, pages);
     std::uint64_t at = 1;
     for (const std::uint64_t gap : {0, 24}) {  // the second round starts with a LOST record
       const std::uint64_t fit = (size - 1 - gap) / (dump + 32);

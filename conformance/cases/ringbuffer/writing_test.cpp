@@ -113,11 +113,11 @@ CONFORMANCE_CASE(RingBuffer, RoomGivenBackIsUsedAgain, .rules = {rule::RB_009},
 CONFORMANCE_CASE(RingBuffer, WrappedRecordsAreIntact, .rules = {rule::RB_019, rule::REC_121},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 1,
-                                  .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD |
-                                                 PERF_SAMPLE_ID | PERF_SAMPLE_IP});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(
+      spec,
+      {.sample_period = 1,
+       .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_ID | PERF_SAMPLE_IP},
+      1);
   for (std::uint64_t round = 0; ring.head() <= 8 * PageSize(); ++round) {
     StimulateNumbered(spec, 1 + 70 * round, 70);
     const RingContents got = ring.Drain();

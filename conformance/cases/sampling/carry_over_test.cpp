@@ -15,8 +15,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesDisabling,
                  .budget_s = 30,
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, {.sample_period = 1'000});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 1);
   std::uint64_t counted = 0;
   std::size_t samples = 0;
@@ -72,8 +71,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedLongPeriodSurvivesDisabling,
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const std::uint64_t period = 4 * (target().counter_mask() + 1) + 9;
   const Subject subject(*this, {.sample_period = period});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 1);
   for (int i = 0; i < 3; ++i) {
     event.Enable();
@@ -92,8 +90,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesMigration, .rules = {rule::SM
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kCpus2},
                  .over = {Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, {.sample_period = 100});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 1);
   event.Enable();
   for (std::size_t i = 0; i < 10; ++i) {
@@ -123,8 +120,7 @@ CONFORMANCE_CASE(Sampling, UnfinishedPeriodSurvivesContextSwitches, .rules = {ru
       target().Stimulate(spec, 777);
       return 0;
     });
-    other.Go();
-    ASSERT_EQ(other.Wait(), 0);
+    ASSERT_EQ(other.Run(), 0);
   }
   EXPECT_EQ(ring.Drain().samples.size(), 1u);
   target().Stimulate(spec, 50);
@@ -146,9 +142,7 @@ CONFORMANCE_CASE(Sampling, FirstPeriodIsComplete, .rules = {rule::SMP_017},
         target().Stimulate(spec, before);
       }
     }
-    const Event event = Open(specs.front(), {.sample_period = 100});
-    Ring ring(event, 1);
-    event.Enable();
+    auto [event, ring] = Sampler(specs.front(), {.sample_period = 100}, 1);
     target().Stimulate(specs.front(), 99);
     EXPECT_EQ(ring.Drain().samples.size(), 0u);
     target().Stimulate(specs.front(), 1);
@@ -161,8 +155,7 @@ CONFORMANCE_CASE(Sampling, NewPeriodIsComplete, .rules = {rule::SMP_017, rule::R
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kSingleEvents},
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, {.sample_period = 1'000, .sample_type = PERF_SAMPLE_PERIOD});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 1);
   std::uint64_t total = 0;
   for (const bool running : {true, false}) {
@@ -190,8 +183,7 @@ CONFORMANCE_CASE(Sampling, PeriodsOfAllLengthsAddUpToTheCount, .rules = {rule::S
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const Subject subject(*this, {.sample_period = 1, .sample_type = PERF_SAMPLE_PERIOD});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 8);
   event.Enable();
   for (std::uint64_t period = 1; period <= 1ull << 40; period = period * 5 + 1) {

@@ -23,8 +23,7 @@ CONFORMANCE_CASE(Sampling, EventsSlowerThanTheFrequencyAreAllSampled,
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency},
                  .over = {Over<dim::Scope>(), Over<dim::Member>()}) {
   const Subject subject(*this, {.sample_freq = kFaster, .sample_type = PERF_SAMPLE_PERIOD});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event);
   event.Enable();
   target().Stimulate(spec, 100 * target().min_period());
@@ -38,10 +37,8 @@ CONFORMANCE_CASE(Sampling, FrequencyPeriodsDoNotOverlap, .rules = {rule::SMP_005
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kFrequency,
                            Cap::kSingleEvents}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event =
-      Open(spec, {.sample_freq = 1'000, .sample_type = PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ});
-  Ring ring(event);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(spec, {.sample_freq = 1'000, .sample_type = PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ});
   target().Stimulate(spec, 100'000);
   event.Disable();
   std::uint64_t before = 0;
@@ -99,9 +96,8 @@ CONFORMANCE_CASE(
 CONFORMANCE_CASE(Sampling, IdleTicksLeaveThePeriodAlone, .rules = {rule::SMP_018},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_freq = kFaster, .sample_type = PERF_SAMPLE_PERIOD});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(spec, {.sample_freq = kFaster, .sample_type = PERF_SAMPLE_PERIOD}, 1);
   for (int i = 0; i < 3; ++i) {
     BusyWait(0.02);
     target().Stimulate(spec, 2 * target().min_period());

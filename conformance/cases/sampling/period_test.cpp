@@ -17,8 +17,7 @@ CONFORMANCE_CASE(Sampling, SamplesEqualCountDividedByPeriod,
   for (const std::uint64_t period : {2, 7, 65'537}) {
     SCOPED_TRACE(period);
     const Subject subject(*this, {.sample_period = period, .sample_type = PERF_SAMPLE_PERIOD});
-    const EventSpec& spec = subject.spec();
-    const Event& event = subject.event();
+    const auto [spec, event] = subject.Parts();
     Ring ring(event, 4);
     event.Enable();
     Pulse(spec, 13 * period + period / 2);
@@ -37,8 +36,7 @@ CONFORMANCE_CASE(Sampling, PeriodOneSamplesEveryEvent, .rules = {rule::SMP_002, 
                  .needs = {Cap::kStimulus, Cap::kSampling},
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, {.sample_period = 1, .sample_type = PERF_SAMPLE_PERIOD});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event);
   event.Enable();
   Pulse(spec, 1);
@@ -57,8 +55,7 @@ CONFORMANCE_CASE(Sampling, OverflowComesWithTheLastEventOfThePeriod, .rules = {r
   for (const std::uint64_t period : {2ull, 1'000ull, (1ull << 32) + 1}) {
     SCOPED_TRACE(period);
     const Subject subject(*this, {.sample_period = period});
-    const EventSpec& spec = subject.spec();
-    const Event& event = subject.event();
+    const auto [spec, event] = subject.Parts();
     Ring ring(event, 1);
     event.Enable();
     for (int i = 0; i < 2; ++i) {
@@ -84,8 +81,7 @@ CONFORMANCE_CASE(Sampling, PeriodBeyondTheCounterGivesOneSample,
   for (const std::uint64_t period : LongPeriods()) {
     SCOPED_TRACE(period);
     const Subject subject(*this, {.sample_period = period, .sample_type = PERF_SAMPLE_PERIOD});
-    const EventSpec& spec = subject.spec();
-    const Event& event = subject.event();
+    const auto [spec, event] = subject.Parts();
     Ring ring(event, 1);
     event.Enable();
     target().Stimulate(spec, period - 1);
@@ -102,8 +98,7 @@ CONFORMANCE_CASE(Sampling, PeriodZeroOnlyCounts, .rules = {rule::SMP_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Scope>(), Over<dim::Member>()}) {
   const Subject subject(*this, {.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 4);
   event.Enable();
   const std::uint64_t n = 3 * (target().counter_mask() + 1) + 11;
@@ -118,8 +113,7 @@ CONFORMANCE_CASE(Sampling, ReadingIncludesTheUnfinishedPeriod, .rules = {rule::S
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>(),
                           Over<dim::Before>()}) {
   const Subject subject(*this, {.sample_period = 1'000});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   event.Enable();
   std::uint64_t total = 0;
   for (const std::uint64_t n : {1, 998, 1, 1, 2'500, 498, 1, 1}) {
@@ -135,8 +129,7 @@ CONFORMANCE_CASE(Sampling, ReadingsDoNotDisturbThePeriod, .rules = {rule::SMP_00
                  .needs = {Cap::kStimulus, Cap::kSampling},
                  .over = {Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, {.sample_period = 50});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 4);
   event.Enable();
   for (std::uint64_t total = 1; total <= 100; ++total) {
@@ -152,8 +145,7 @@ CONFORMANCE_CASE(Sampling, SampleHoldsTheCountAtItsOverflow,
   const Subject subject(*this, {.sample_period = 77,
                                 .sample_type = PERF_SAMPLE_READ,
                                 .read_format = kReadTimes | PERF_FORMAT_ID});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 8);
   event.Enable();
   Pulse(spec, 77 * 20);
@@ -173,8 +165,7 @@ CONFORMANCE_CASE(Sampling, ExcludedKernelEventsGiveNoSample, .rules = {rule::SMP
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const Subject subject(
       *this, {.sample_period = 10, .sample_type = PERF_SAMPLE_IP, .exclude_kernel = true});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 1);
   event.Enable();
   Pulse(spec, 9, {.privilege = Privilege::kUser, .ip = 0x401000});

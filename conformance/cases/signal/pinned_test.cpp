@@ -97,9 +97,7 @@ CONFORMANCE_CASE(Poll, RecoveredPinnedEventReportsNoError, .rules = {rule::SIG_0
                  .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   std::vector<Event> others = TakeAllCounters();
-  const Event event = Open(spec, {.sample_period = 10, .wakeup_events = 1, .pinned = true});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, {.sample_period = 10, .wakeup_events = 1, .pinned = true}, 1);
   others.clear();
   EXPECT_EQ(Polled(event) & POLLHUP, 0);
   event.Enable();

@@ -26,9 +26,7 @@ CONFORMANCE_CASE(Poll, WakesEveryWakeupEventsSamples, .rules = {rule::SIG_006, r
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint32_t wakeup : {1, 2, 5}) {
-    const Event event = Open(spec, {.sample_period = 10, .wakeup_events = wakeup});
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, {.sample_period = 10, .wakeup_events = wakeup}, 4);
     for (std::uint32_t i = 1; i <= 4 * wakeup; ++i) {
       target().Stimulate(spec, 10);
       EXPECT_EQ(Poll(event), i % wakeup == 0 ? POLLIN : 0) << rule::SIG_006;
@@ -45,9 +43,7 @@ CONFORMANCE_CASE(Poll, PreciseEventWakesEveryWakeupEventsSamples, .rules = {rule
   for (const std::uint32_t wakeup : {1, 3}) {
     OpenOptions options = Precise(10);
     options.wakeup_events = wakeup;
-    const Event event = Open(spec, options);
-    const Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, options, 4);
     for (std::uint32_t i = 1; i <= 4 * wakeup; ++i) {
       target().Stimulate(spec, 10);
       EXPECT_EQ(Poll(event), i % wakeup == 0 ? POLLIN : 0);
@@ -58,10 +54,8 @@ CONFORMANCE_CASE(Poll, PreciseEventWakesEveryWakeupEventsSamples, .rules = {rule
 CONFORMANCE_CASE(Poll, WakesAboveTheWatermark, .rules = {rule::SIG_007},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event =
-      Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_ADDR, .wakeup_watermark = 100});
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(
+      spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_ADDR, .wakeup_watermark = 100}, 4);
   target().Stimulate(spec, 6);
   ASSERT_EQ(ring.head(), 96u);
   EXPECT_EQ(Poll(event), 0);
@@ -89,12 +83,11 @@ CONFORMANCE_CASE(Poll, WakesAboveHalfTheBufferByDefault, .rules = {rule::SIG_008
 CONFORMANCE_CASE(Poll, OtherRecordsDoNotCountAsWakeupEvents, .rules = {rule::SIG_019},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event =
-      Open(spec, {.sample_period = 10, .wakeup_events = 2, .edit = [](perf_event_attr& attr) {
-                    attr.comm = 1;
-                  }});
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(spec,
+                               {.sample_period = 10,
+                                .wakeup_events = 2,
+                                .edit = [](perf_event_attr& attr) { attr.comm = 1; }},
+                               4);
   target().Stimulate(spec, 10);
   for (const char* name : {"one", "two", "three"}) prctl(PR_SET_NAME, name);
   EXPECT_EQ(Poll(event), 0);
@@ -112,12 +105,9 @@ CONFORMANCE_CASE(Poll, HangsUpWhenTheTargetExits, .rules = {rule::SIG_009},
     target().Stimulate(spec, 25);
     return 0;
   });
-  const Event event = Open(spec, {.pid = child.pid(), .sample_period = 10});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, {.pid = child.pid(), .sample_period = 10}, 1);
   EXPECT_EQ(Poll(event), 0);
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   EXPECT_EQ(Poll(event) & POLLHUP, POLLHUP);
   EXPECT_EQ(ring.Drain().samples.size(), 2u);
 }

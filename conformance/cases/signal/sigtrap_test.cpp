@@ -240,8 +240,7 @@ CONFORMANCE_CASE(Signal, ModifiedDataIsInTheNextSigtrap, .rules = {rule::SIG_024
   watched = 3;
   ASSERT_EQ(traps.size(), 2u);
   EXPECT_EQ(traps.back().data, 22u);
-  child.Go();
-  EXPECT_EQ(child.Wait(), 22);
+  EXPECT_EQ(child.Run(), 22);
 }
 
 }  // namespace

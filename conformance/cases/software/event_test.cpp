@@ -98,8 +98,7 @@ Clocks ClocksOfAWait() {
   });
   cpu.Enable();
   task.Enable();
-  other.Go();
-  other.Wait();
+  other.Run();
   task.Disable();
   cpu.Disable();
   const Reading of_task = task.Read();
@@ -124,10 +123,8 @@ CONFORMANCE_CASE(Software, TaskClockExcludesWaitingTime, .rules = {rule::SWE_004
 
 CONFORMANCE_CASE(Software, DummyCountsZeroAndReportsComm, .rules = {rule::SWE_005},
                  .needs = {Cap::kSoftware}) {
-  const Event event =
-      Open(Software(PERF_COUNT_SW_DUMMY), {.edit = [](perf_event_attr& attr) { attr.comm = 1; }});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(Software(PERF_COUNT_SW_DUMMY),
+                               {.edit = [](perf_event_attr& attr) { attr.comm = 1; }}, 1);
   prctl(PR_SET_NAME, "somebody");
   TouchFreshPages(3);
   prctl(PR_SET_NAME, "else");
@@ -163,9 +160,7 @@ CONFORMANCE_CASE(Software, UnknownEventsAndBranchesAreRefused,
 CONFORMANCE_CASE(Software, EachEventWritesSampleWithPeriod, .rules = {rule::SWE_007},
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_PERIOD});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, {.sample_period = 10, .sample_type = PERF_SAMPLE_PERIOD}, 1);
   target().Stimulate(spec, 25);
   event.Disable();
   const RingContents got = ring.Drain();
@@ -203,9 +198,7 @@ CONFORMANCE_CASE(Software, SingleEventsAreNotThrottled, .rules = {rule::SWE_008}
                  .needs = {Cap::kStimulus, Cap::kSampling}) {
   const SampleRateLimit limit(1);
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 1});
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, {.sample_period = 1}, 4);
   target().Stimulate(spec, 500);
   event.Disable();
   const RingContents got = ring.Drain();
@@ -257,8 +250,7 @@ CONFORMANCE_CASE(Software, CpuEventCountsCgroupSwitches, .rules = {rule::SWE_011
     return 0;
   });
   own.Enter();
-  outside.Go();
-  outside.Wait();
+  outside.Run();
   EXPECT_GE(event.Read().value, 2u);
 }
 

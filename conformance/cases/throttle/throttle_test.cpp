@@ -311,9 +311,7 @@ CONFORMANCE_CASE(Throttle, SlowHandlersLowerTheRate, .rules = {rule::THR_007},
   // rate it is less than a nanosecond, which must not mean that there is no limit.
   for (const std::uint64_t highest : {std::uint64_t{1'000'000}, SampleRateLimit::kNoLimit}) {
     const SampleRateLimit restored(highest);
-    const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME});
-    const Ring ring(event, 1);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME}, 1);
     target().Stimulate(spec, 300);
     EXPECT_EQ(Sysctl::Get(rate), std::to_string(highest));
     const Sysctl percent("kernel/perf_cpu_time_max_percent", "1");

@@ -91,8 +91,7 @@ struct Throttled {
   void UntilRestarted() {
     if (!companions.empty()) {
       Child child([] { return 0; });
-      child.Go();
-      ASSERT_EQ(child.Wait(), 0);
+      ASSERT_EQ(child.Run(), 0);
     }
     UntilUnthrottled();
   }

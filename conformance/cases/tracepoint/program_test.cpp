@@ -35,8 +35,7 @@ CONFORMANCE_CASE(TracepointProgram, ProgramSeesArgumentsOfEachHit, .rules = {rul
       HitTracepoint({99});
       return 0;
     });
-    other.Go();
-    ASSERT_EQ(other.Wait(), 0);
+    ASSERT_EQ(other.Run(), 0);
     EXPECT_EQ(bpf->bss->runs, ++passes);
     event.Close();
     HitTracepoint({5});
@@ -106,9 +105,7 @@ CASE_USES(TracepointProgram, ReturnZeroDropsHit, Feature::kBpfCall, Feature::kBp
 CONFORMANCE_CASE(TracepointProgram, ReturnZeroDropsHit, .rules = {rule::TPT_007},
                  .needs = {Cap::kTracepoint}) {
   Skeleton<tracepoint_bpf> bpf;
-  const Event witness = Open(SpecOfTracepoint(kGetpgid), {.sample_period = 1});
-  Ring ring(witness, 1);
-  witness.Enable();
+  auto [witness, ring] = Sampler(SpecOfTracepoint(kGetpgid), {.sample_period = 1}, 1);
   HitTracepoint({1, 2});
   {
     const Event event = Open(SpecOfTracepoint(kGetpgid), {.disabled = false});

@@ -37,9 +37,7 @@ CONFORMANCE_CASE(Tracepoint, RecordMatchesFormat, .rules = {rule::TPT_001},
   const EventSpec spec = SpecOfTracepoint(kGetpgid);
   const auto fields = ParseTraceFormat(TraceFs().Read(kGetpgid, "format"));
   ASSERT_TRUE(fields.has_value());
-  const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_RAW});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_RAW}, 1);
   for (const long argument : {0, 7, 0x12345678}) {
     HitTracepoint({argument});
     const RingContents got = ring.Drain();
@@ -76,10 +74,8 @@ CONFORMANCE_CASE(Tracepoint, FilterLetsItsMatchesThrough, .rules = {rule::TPT_00
 // One child exists before the filter, the other one inherits the event with its filter.
 CONFORMANCE_CASE(Tracepoint, FilterAppliesToChildren, .rules = {rule::TPT_002},
                  .needs = {Cap::kTracepoint}) {
-  const Event event =
-      Open(SpecOfTracepoint(kGetpgid), {.cpu = CurrentCpu(), .sample_period = 1, .inherit = true});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(SpecOfTracepoint(kGetpgid),
+                               {.cpu = CurrentCpu(), .sample_period = 1, .inherit = true}, 1);
   const auto hit = [] {
     HitTracepoint({7, 8, 9, 7, 0});
     return 0;
@@ -89,8 +85,7 @@ CONFORMANCE_CASE(Tracepoint, FilterAppliesToChildren, .rules = {rule::TPT_002},
   Child late(hit);
   std::uint64_t matches = 0;
   for (Child* child : {&early, &late}) {
-    child->Go();
-    ASSERT_EQ(child->Wait(), 0);
+    ASSERT_EQ(child->Run(), 0);
     matches += 2;
     EXPECT_EQ(event.Read().value, matches);
     EXPECT_EQ(ring.Drain().samples.size(), 2u);
@@ -153,10 +148,8 @@ CONFORMANCE_CASE(Tracepoint, RecordHoldsStringOfTheCaller, .rules = {rule::TPT_0
   constexpr const char* kOpenat = "syscalls:sys_enter_openat";
   const auto fields = ParseTraceFormat(TraceFs().Read(kOpenat, "format"));
   ASSERT_TRUE(fields.has_value());
-  const Event event =
-      Open(SpecOfTracepoint(kOpenat), {.sample_period = 1, .sample_type = PERF_SAMPLE_RAW});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(SpecOfTracepoint(kOpenat), {.sample_period = 1, .sample_type = PERF_SAMPLE_RAW}, 1);
   for (const std::string path : {"/proc/self/stat", "/", "/no/such/file/anywhere"}) {
     const Fd opened(
         static_cast<int>(syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC)));
@@ -177,11 +170,9 @@ CASE_USES(Tracepoint, CallchainHasTheHitOnce, Feature::kTracepoints);
 // The kernel itself hits this tracepoint, so the chain begins in the kernel.
 CONFORMANCE_CASE(Tracepoint, CallchainHasTheHitOnce, .rules = {rule::REC_007},
                  .needs = {Cap::kTracepoint}) {
-  const Event event =
-      Open(SpecOfTracepoint("task:task_rename"),
-           {.sample_period = 1, .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN});
-  Ring ring(event, 2);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(SpecOfTracepoint("task:task_rename"),
+              {.sample_period = 1, .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN}, 2);
   ASSERT_EQ(prctl(PR_SET_NAME, "renamed"), 0);
   event.Disable();
   const RingContents got = ring.Drain();

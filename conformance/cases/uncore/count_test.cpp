@@ -106,8 +106,7 @@ CONFORMANCE_CASE(Uncore, ProcessesShareTheDevice, .rules = {rule::UNC_011},
     Pulse(spec, 1'000);
     return exact && own.Read().value == 100 ? 0 : 1;
   });
-  child.Go();
-  EXPECT_EQ(child.Wait(), 0);
+  EXPECT_EQ(child.Run(), 0);
   Pulse(spec, 10'000);
   EXPECT_THAT(event.Read(), Counted(spec, 11'110));
 }

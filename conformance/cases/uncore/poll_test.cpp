@@ -54,8 +54,7 @@ CONFORMANCE_CASE(Uncore, WrapsAroundAStopAreCounted, .rules = {rule::UNC_008},
                  .needs = {Cap::kStimulus, Cap::kSystemWide},
                  .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
   const Subject subject(*this);
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   std::uint64_t want = 0;
   for (const std::uint64_t n : {CounterRange() / 2, CounterRange() - 1, CounterRange(),
                                 CounterRange() + 1, CounterRange() / 2 - 1}) {

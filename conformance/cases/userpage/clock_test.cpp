@@ -81,21 +81,20 @@ CONFORMANCE_CASE(UserPage, CyclesScaleToSampleTime, .rules = {rule::RDP_007},
 
 CONFORMANCE_CASE(UserPage, ClockidEventHasNoTimeZero, .rules = {rule::RDP_007}) {
   for (const clockid_t id : {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW}) {
-    const Event event = Open(target().AnyEvent(), {.edit = [id](perf_event_attr& attr) {
-                               attr.use_clockid = 1;
-                               attr.clockid = id;
-                             }});
-    const Ring ring(event, 0);
-    event.Enable();
+    auto [event, ring] = Sampler(target().AnyEvent(),
+                                 {.edit =
+                                      [id](perf_event_attr& attr) {
+                                        attr.use_clockid = 1;
+                                        attr.clockid = id;
+                                      }},
+                                 0);
     EXPECT_EQ(std::uint64_t{ring.page().cap_user_time_zero}, 0u);
     EXPECT_EQ(ring.page().time_zero, 0u);
   }
 }
 
 CONFORMANCE_CASE(UserPage, ShortClockReportsMask, .rules = {rule::RDP_007}) {
-  const Event event = Open(target().AnyEvent());
-  const Ring ring(event, 0);
-  event.Enable();
+  auto [event, ring] = Sampler(target().AnyEvent(), {}, 0);
   EXPECT_EQ(ring.page().cap_user_time_short != 0, ring.page().time_mask != 0);
   EXPECT_TRUE(ring.page().cap_user_time_short || ring.page().time_cycles == 0);
 }

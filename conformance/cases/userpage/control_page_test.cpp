@@ -10,9 +10,7 @@ namespace {
 CONFORMANCE_CASE(UserPage, CapabilityBitsAreConsistent, .rules = {rule::RDP_002, rule::RDP_006},
                  .needs = {Cap::kStimulus}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec);
-  const Ring ring(event, 0);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, {}, 0);
   target().Stimulate(spec, 10);
   EXPECT_EQ(std::uint64_t{ring.page().cap_bit0_is_deprecated}, 1u) << rule::RDP_002;
   EXPECT_EQ(std::uint64_t{ring.page().cap_bit0}, 0u) << rule::RDP_002;
@@ -23,9 +21,7 @@ CONFORMANCE_CASE(UserPage, CapabilityBitsAreConsistent, .rules = {rule::RDP_002,
 CONFORMANCE_CASE(UserPage, ReservedBytesAreZero, .rules = {rule::RDP_016},
                  .needs = {Cap::kStimulus}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec);
-  const Ring ring(event, 0);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, {}, 0);
   target().Stimulate(spec, 10);
   event.Disable();
   const volatile perf_event_mmap_page& page = ring.page();

@@ -75,8 +75,7 @@ CONFORMANCE_CASE(UserPage, ResetWhileCountingStartsThePageAtZero, .rules = {rule
                  .needs = {Cap::kStimulus, Cap::kCounters},
                  .over = {Over<dim::Scope>(), Over<dim::Member>()}) {
   const Subject subject(*this);
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   const Ring ring(event, 0);
   event.Enable();
   target().Stimulate(spec, 500);

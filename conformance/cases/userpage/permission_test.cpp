@@ -60,8 +60,7 @@ CONFORMANCE_CASE(UserPage, UserReadWithoutMappingFaults, .rules = {rule::RDP_014
       ReadCounter(0);
       return 0;
     });
-    child.Go();
-    return child.Wait();
+    return child.Run();
   };
   EXPECT_EQ(end(false), 77);
   EXPECT_EQ(end(true), 77);
@@ -119,14 +118,12 @@ CONFORMANCE_CASE(UserPage, MapCallbacksComeInPairs, .rules = {rule::RDP_015, rul
     expect_pairs(2, 0);
     EXPECT_THAT(Ring::TryMap(event, 2), FailsWith(EINVAL));
     Child forked([] { return 0; });
-    forked.Go();
-    ASSERT_EQ(forked.Wait(), 0);
+    ASSERT_EQ(forked.Run(), 0);
     expect_pairs(2, 0);
   }
   expect_pairs(2, 2);
   Child maps([&event] { return new Ring(event, 1) != nullptr ? 0 : 1; });  // its exit unmaps it
-  maps.Go();
-  ASSERT_EQ(maps.Wait(), 0);
+  ASSERT_EQ(maps.Run(), 0);
   expect_pairs(3, 3);
   const std::size_t size = 2 * PageSize();
   void* const base = mmap(nullptr, size, PROT_READ, MAP_SHARED, event.fd(), 0);
