@@ -38,7 +38,7 @@ inline OpenPmu TargetPmu() {
   pmu.config2 = spec.config2;
   pmu.bp_type = spec.bp_type;
   pmu.tasks = target().Claims(Cap::kTasks);
-  pmu.cpu_local = target().Claims(Cap::kCpuLocal);
+  pmu.cpu_local = target().Claims(Cap::kTasks);
   pmu.cpus = target().Cpus().size();
   for (const OpenCheck& check : OpenChecks()) {
     const std::string choice(check.choice);

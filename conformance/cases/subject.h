@@ -47,6 +47,12 @@ class Subject {
   const EventSpec& spec() const { return spec_; }
   const Event& event() const { return event_; }
   Event& mutable_event() { return event_; }
+  // const auto [spec, event] = subject.Parts();
+  struct Both {
+    const EventSpec& spec;
+    const Event& event;
+  };
+  Both Parts() const { return {spec_, event_}; }
   // Makes the group's leader write into the buffer of the event, which must have one. Kernels
   // differ in which of the two writes the records about a throttle.
   void ShareBuffer() const {

@@ -45,8 +45,7 @@ inline bool DropPrivileges(std::initializer_list<int> capabilities = {}) {
 inline int RunUnprivileged(const std::function<int()>& body,
                            std::initializer_list<int> capabilities = {}) {
   Child child([&] { return DropPrivileges(capabilities) ? body() : 126; });
-  child.Go();
-  return child.Wait();
+  return child.Run();
 }
 
 // The errno of opening `spec` in such a process. An event of another PMU than the target always

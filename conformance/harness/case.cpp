@@ -75,8 +75,6 @@ std::vector<Feature> FeaturesOf(Cap cap) {
   switch (cap) {
     case Cap::kBpf:
       return {Feature::kBpfCall, Feature::kBpfEvents};
-    case Cap::kFaultTrace:
-      return {Feature::kTracepoints};
     case Cap::kCpus2:
       return {Feature::kProcessors};
     case Cap::kCompat:

@@ -8,8 +8,11 @@
 //     Event event = Open(spec);
 //     event.Enable();
 //     ...
-//     EXPECT_THAT(event.Read(), Counted(spec, 1'000)) << rule::CNT_002.text;
+//     EXPECT_THAT(event.Read(), Counted(spec, 1'000)) << rule::CNT_002;
 //   }
+//
+// An assertion of a case with several rules prints the rule that it is about. A case with one rule
+// needs no such text: its failures belong to that rule. Reports print the rules of a failed case.
 //
 // The fixture does this before the body:
 // - It checks `needs`, `applies` of the rules, and the kernel. If one does not match, the case is a

@@ -59,10 +59,7 @@ inline Dimension Of(Before /*unused*/) {
 }
 inline Dimension Of(Left /*unused*/) { return {"left", {{"full", 0}, {"part", 1}, {"one", 2}}}; }
 inline Dimension Of(Interrupt /*unused*/) {
-  return {"interrupt",
-          {{"prompt", 0},
-           {"late", 1, {Cap::kPort, Cap::kRegisters}},
-           {"stopped", 2, {Cap::kPort, Cap::kRegisters}}}};
+  return {"interrupt", {{"prompt", 0}, {"late", 1, {Cap::kPort}}, {"stopped", 2, {Cap::kPort}}}};
 }
 inline Dimension Of(Start /*unused*/) {
   return {"start", {{"open", 0}, {"ioctl", 1}, {"group", 2, {Cap::kGroups}}}};

@@ -5,6 +5,7 @@
 #define PMUCONF_HARNESS_RULE_H_
 
 #include <cstdint>
+#include <ostream>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,10 @@ struct Rule {
   std::string_view layer;    // verified by: case, kunit, fuzz, vm or review
   std::span<const RuleValue> behaviours = {};  // harness/behaviour.h
 };
+
+// Prints the text. An assertion of a case with several rules prints the rule that it is about:
+//   EXPECT_EQ(event.Read().value, 7u) << rule::CNT_003;
+inline std::ostream& operator<<(std::ostream& out, const Rule& rule) { return out << rule.text; }
 
 std::string_view ToString(Level level);
 std::string_view ToString(RuleSubject subject);  // "perf core", as in the catalogue

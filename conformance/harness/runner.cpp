@@ -3,13 +3,11 @@
 #include "harness/runner.h"
 
 #include <algorithm>
-#include <iterator>
 #include <regex>
 #include <sstream>
-#include <utility>
-#include <vector>
 
 #include "harness/case.h"
+#include "harness/failures.h"
 #include "harness/newer_kernel.h"
 #include "system/context.h"
 #include "target/expression.h"
@@ -26,49 +24,7 @@ std::string WithoutBytes(const std::string& text) {
 // Collects failures. GoogleTest's own printer is disabled.
 class Listener : public testing::EmptyTestEventListener {
  public:
-  // Returns those of `rules` whose text a failure includes.
-  std::vector<std::string> Named(const std::vector<Rule>& rules) const {
-    std::vector<std::string> named;
-    for (const Rule& rule : rules) {
-      const bool found = std::any_of(failures_.begin(), failures_.end(), [&](const auto& failure) {
-        return failure.first.find(rule.text) != std::string::npos;
-      });
-      if (found) named.emplace_back(rule.id);
-    }
-    return named;
-  }
-
-  // Returns the rules that failed: those that failures name, or all of `rules`.
-  std::vector<Rule> Failed(const std::vector<Rule>& rules) const {
-    const std::vector<std::string> named = Named(rules);
-    std::vector<Rule> failed;
-    std::ranges::copy_if(rules, std::back_inserter(failed), [&](const Rule& rule) {
-      return std::ranges::find(named, rule.id) != named.end();
-    });
-    return failed.empty() ? rules : failed;
-  }
-
-  // Returns the rules that failed, if each failure names one and others of `rules` did not fail.
-  // Otherwise it returns nothing.
-  std::vector<std::string> FailedAlone(const std::vector<Rule>& rules) const {
-    const bool all_name_one = std::ranges::all_of(failures_, [&](const auto& failure) {
-      return std::ranges::any_of(rules, [&](const Rule& rule) {
-        return failure.first.find(rule.text) != std::string::npos;
-      });
-    });
-    std::vector<std::string> named = Named(rules);
-    return all_name_one && named.size() < rules.size() ? named : std::vector<std::string>();
-  }
-
-  // Returns each failure once, with the number of times it occurred.
-  std::string failures() const {
-    std::ostringstream os;
-    for (const auto& [failure, times] : failures_) {
-      os << failure;
-      if (times > 1) os << "(" << times << " times)\n";
-    }
-    return os.str();
-  }
+  const Failures& failures() const { return failures_; }
 
  private:
   void OnTestPartResult(const testing::TestPartResult& part) override {
@@ -76,18 +32,11 @@ class Listener : public testing::EmptyTestEventListener {
     std::string file = part.file_name() == nullptr ? "" : part.file_name();
     const std::size_t at = file.rfind("conformance/");
     if (at != std::string::npos) file.erase(0, at);
-    const std::string text = file + ":" + std::to_string(part.line_number()) + ": " +
-                             WithoutBytes(part.message()) + "\n";
-    const auto it = std::find_if(failures_.begin(), failures_.end(),
-                                 [&](const auto& known) { return known.first == text; });
-    if (it == failures_.end()) {
-      failures_.emplace_back(text, 1);
-    } else {
-      ++it->second;
-    }
+    failures_.Add(file + ":" + std::to_string(part.line_number()) + ": " +
+                  WithoutBytes(part.message()) + "\n");
   }
 
-  std::vector<std::pair<std::string, int>> failures_;
+  Failures failures_;
 };
 
 // Returns whether a line only repeats a rule's text, which the message prints anyway.
@@ -158,10 +107,10 @@ CaseResult RunInThisProcess(const CaseInfo& info) {
     result.capability = c.lacking;
   } else if (!good) {  // a failed expectation counts even if something else broke later
     result.result = Result::kFail;
-    result.message =
-        Explain(info, listener->failures() + (c.broken ? "then broken: " + *c.broken : ""));
+    result.message = Explain(
+        info, listener->failures().ToString() + (c.broken ? "then broken: " + *c.broken : ""));
     if (IsNewer(target(), KernelRelease()) &&
-        NewerKernelMayDiffer(listener->Failed(info.meta.rules))) {
+        NewerKernelMayDiffer(listener->failures().Violated(info.meta.rules))) {
       result.result = Result::kSkip;
       result.skip_reason = SkipReason::kKernelNewer;
       result.message =
@@ -176,8 +125,9 @@ CaseResult RunInThisProcess(const CaseInfo& info) {
   }
   result.preempted = c.preempted;
   result.cpu_wide = c.cpu_wide;
-  result.named_rules = listener->Named(info.meta.rules);
-  if (result.result == Result::kFail) result.failed_rules = listener->FailedAlone(info.meta.rules);
+  result.named_rules = listener->failures().Named(info.meta.rules);
+  if (result.result == Result::kFail)
+    result.failed_rules = listener->failures().ViolatedAlone(info.meta.rules);
   result.measurements = Attached();
   return result;
 }

@@ -86,6 +86,17 @@ class Ring {
   perf_event_attr attr_ = {};
 };
 
+// An event that samples into its buffer, and is enabled: auto [event, ring] = Sampler(spec, {...});
+struct Sampler {
+  explicit Sampler(const EventSpec& spec, const OpenOptions& options, std::size_t pages = 64,
+                   bool writable = true)
+      : event(Open(spec, options)), ring(event, pages, writable) {
+    event.Enable();
+  }
+  Event event;
+  Ring ring;
+};
+
 }  // namespace pmuconf
 
 #endif  // PMUCONF_PERF_RING_H_

@@ -44,8 +44,8 @@ class NoPreemption {
 
 // A child process that blocks until Go(), then runs `body`. Wait() returns its exit status, which
 // is the return value of `body`, or -signal if a signal killed it. If `body` skips the case, Wait()
-// skips it in the parent. The destructor kills and reaps a child that is still alive. Both sides
-// synchronise through a pipe, not by sleeping.
+// skips it in the parent. Run() does both. The destructor kills and reaps a child that is still
+// alive. Both sides synchronise through a pipe, not by sleeping.
 class Child {
  public:
   explicit Child(const std::function<int()>& body);
@@ -55,6 +55,7 @@ class Child {
   pid_t pid() const { return pid_; }
   void Go();
   int Wait();
+  int Run() { return Go(), Wait(); }
 
  private:
   pid_t pid_ = -1;

@@ -4,7 +4,6 @@
 
 #include <fnmatch.h>
 #include <linux/hw_breakpoint.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,14 +34,6 @@ std::string Find(const std::string& pattern) {
     if (fnmatch(pattern.c_str(), device.c_str(), 0) == 0) return device;
   }
   throw NoSuchPmu("no PMU matches '" + pattern + "' in " + kEventSource + HypervisorHint(pattern));
-}
-
-// Whether the addresses of a process have room for this number of pages.
-bool CanMap(std::size_t pages) {
-  const std::size_t size = pages * static_cast<std::size_t>(getpagesize());
-  void* const area =
-      mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return area != MAP_FAILED && munmap(area, size) == 0;
 }
 
 // Returns the entry of a system call without arguments in the kernel.
@@ -126,26 +117,10 @@ bool Target::Has(Cap cap) const {
       return KernelHas(Feature::kBpfCall) && KernelHas(Feature::kBpfEvents);
     case Cap::kCompat:
       return HasCompatCalls();
-    case Cap::kVectors:
-      return reg::ExtendedRegisters() != 0;
-    case Cap::kExactIp:
-      return processor::kReportsExactIp;
-    case Cap::kTextPoke:
-      return processor::kReportsTextPokes;
     case Cap::kUnwind:
       return processor::kUnwindsUserSpace;
-    case Cap::kWholeWords:
-      return processor::kAlignedBreakpointsOnly;
-    case Cap::kFaultTrace:
-      return access(kFaultTracepoint, F_OK) == 0;
-    case Cap::kHugePages:
-      return access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0;
     case Cap::kBreakpoints:
       return HasBreakpoints();
-    case Cap::kCounterReads:
-      return processor::kReadsCounters;
-    case Cap::kWideAddresses:
-      return CanMap((std::size_t{1} << 32) + 16);
     case Cap::kCpus2:
       return Cpus().size() >= 2;
     // The case itself needs another CPU than the one where only the worker may run.

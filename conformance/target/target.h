@@ -22,8 +22,10 @@ namespace pmuconf {
 // Capabilities that a target or a machine may lack. `applies` of a rule uses the name before the
 // colon.
 enum class Cap {
-  kStimulus,       // stimulus: the suite can make events happen, a known number of times
-  kPort,           // port: a stimulus port controls time, place, frequency and address of events
+  kStimulus,  // stimulus: the suite can make events happen, a known number of times
+  // port: a stimulus port controls time, place, frequency and address of events, and accesses
+  // device registers
+  kPort,
   kSampling,       // sampling: overflow interrupts
   kFrequency,      // frequency: sampling by frequency
   kManualClock,    // manual_clock: a manual clock drives some events
@@ -34,7 +36,6 @@ enum class Cap {
   kCpuScope,       // cpu_scope: a CPU-wide event counts only the events that the case makes happen
   kSoftware,       // software: the kernel's software events
   kTracepoint,     // tracepoint: events are tracepoints
-  kRegisters,  // registers: the port accesses device registers, injects interrupts and holds lines
   kFixedCounters,  // fixed_counters: at least one fixed counter
   kMultiplexing,  // multiplexing: events take turns if they outnumber the counters, whose number is
                   // known
@@ -49,8 +50,7 @@ enum class Cap {
   kCounters3,      // counters3: any three events count at the same time
   kPrecise,        // precise: samples of the exact place of an event (precise_ip)
   kBranches,       // branches: samples with a branch stack
-  kTasks,          // tasks: events can follow a task
-  kCpuLocal,       // cpu_local: every CPU has its own counters
+  kTasks,          // tasks: every CPU has its own counters, so events can follow a task
   kSystemWide,     // system_wide: the machine has the PMU once, its events are on one CPU
   kCounting,       // counting: its events count; cases without the need `trace` require it
   kTrace,          // trace: its events write to an AUX area
@@ -63,22 +63,12 @@ enum class Cap {
   kWide,           // wide: events that use two counters
   kLog,            // log: the port logs callbacks, raises interrupts and holds the interrupt line
   kUserReads,      // user_reads: user space reads the counters of its own events
-  kCounterReads,   // counter_reads: user space has an instruction that reads a counter
-  kUserTime,       // user_time: the control page describes how user space reads the perf clock
-  kFaultTrace,     // fault_trace: a tracepoint reports page faults in kernel mode
-  kHugePages,      // huge_pages: the kernel backs memory of a process with huge pages
   kBreakpoints,    // breakpoints: the kernel and the processor have breakpoints
-  kWideAddresses,  // wide_addresses: a process can map 2^32 pages and more
   kLongPeriods,    // long_periods: a period can exceed the range of a counter (60 bits)
   kCompat,         // compat: the kernel supports 32-bit programs on a 64-bit machine
   kAddresses,      // addresses: samples report data addresses, also of events that are not precise
   kSingleEvents,   // single_events: a period, or its remainder, can be a single event
-  kModule,         // module: a kernel module provides the PMU
-  kVectors,        // vectors: perf supports registers of the processor beyond the general ones
-  kExactIp,        // exact_ip: the kernel can mark the address in a sample as exact
-  kTextPoke,       // text_poke: the kernel reports changes of its text
   kUnwind,         // unwind: the kernel unwinds a task that returns to user space
-  kWholeWords,     // whole_words: a breakpoint covers 1, 2, 4 or 8 bytes at an aligned address
 };
 std::string_view ToString(Cap cap);  // "manual_clock"
 std::optional<Cap> CapFromString(std::string_view name);
@@ -268,10 +258,6 @@ bool ShareStimulus(const EventSpec& a, const EventSpec& b);
 
 // Returns `options` with the latency and response that `spec` needs, unless `options` sets them.
 PulseOptions WithRequirements(const EventSpec& spec, PulseOptions options);
-
-// The id file of the tracepoint behind Cap::kFaultTrace. Its content is the value for attr.config.
-inline constexpr const char* kFaultTracepoint =
-    "/sys/kernel/tracing/events/exceptions/page_fault_kernel/id";
 
 // Returns the target of this process (see target_of_process.h). Throws Broken if it has none.
 const Target& target();

@@ -10,7 +10,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 56> kCapNames = {{
+constexpr std::array<std::pair<Cap, std::string_view>, 44> kCapNames = {{
     {Cap::kStimulus, "stimulus"},
     {Cap::kPort, "port"},
     {Cap::kCounters, "counters"},
@@ -23,7 +23,6 @@ constexpr std::array<std::pair<Cap, std::string_view>, 56> kCapNames = {{
     {Cap::kSampling, "sampling"},
     {Cap::kFrequency, "frequency"},
     {Cap::kManualClock, "manual_clock"},
-    {Cap::kRegisters, "registers"},
     {Cap::kFixedCounters, "fixed_counters"},
     {Cap::kMultiplexing, "multiplexing"},
     {Cap::kConstraints, "constraints"},
@@ -39,17 +38,10 @@ constexpr std::array<std::pair<Cap, std::string_view>, 56> kCapNames = {{
     {Cap::kCompat, "compat"},
     {Cap::kAddresses, "addresses"},
     {Cap::kSingleEvents, "single_events"},
-    {Cap::kModule, "module"},
-    {Cap::kVectors, "vectors"},
-    {Cap::kExactIp, "exact_ip"},
-    {Cap::kTextPoke, "text_poke"},
     {Cap::kUnwind, "unwind"},
-    {Cap::kWholeWords, "whole_words"},
-    {Cap::kCounterReads, "counter_reads"},
     {Cap::kPrecise, "precise"},
     {Cap::kBranches, "branches"},
     {Cap::kTasks, "tasks"},
-    {Cap::kCpuLocal, "cpu_local"},
     {Cap::kSystemWide, "system_wide"},
     {Cap::kCounting, "counting"},
     {Cap::kTrace, "trace"},
@@ -62,11 +54,7 @@ constexpr std::array<std::pair<Cap, std::string_view>, 56> kCapNames = {{
     {Cap::kWide, "wide"},
     {Cap::kLog, "log"},
     {Cap::kUserReads, "user_reads"},
-    {Cap::kUserTime, "user_time"},
-    {Cap::kFaultTrace, "fault_trace"},
-    {Cap::kHugePages, "huge_pages"},
     {Cap::kBreakpoints, "breakpoints"},
-    {Cap::kWideAddresses, "wide_addresses"},
 }};
 
 }  // namespace
@@ -135,7 +123,6 @@ bool Target::Claims(Cap cap) const {
     case Cap::kManualClock:
       return any([](const EventClaim& e) { return e.stimulus == StimulusKind::kClock; });
     case Cap::kPort:
-    case Cap::kRegisters:
       return !port_.empty();
     case Cap::kCounters:
       return general_ > 0;
@@ -188,7 +175,6 @@ bool Target::Claims(Cap cap) const {
     case Cap::kWide:
       return any([](const EventClaim& e) { return e.wide; });
     case Cap::kTasks:
-    case Cap::kCpuLocal:
       return kind_ != "uncore";
     case Cap::kSystemWide:
       return kind_ == "uncore";
@@ -198,8 +184,6 @@ bool Target::Claims(Cap cap) const {
       return addresses_;
     case Cap::kSingleEvents:
       return sampling_ && min_period_ == 1;
-    case Cap::kModule:
-      return !module_.empty();
     case Cap::kCounting:
       return kind_ != "trace";
     case Cap::kTrace:
@@ -213,17 +197,8 @@ bool Target::Claims(Cap cap) const {
     case Cap::kCpus2:
     case Cap::kSomeCpus:
     case Cap::kHotplug:
-    case Cap::kUserTime:
-    case Cap::kFaultTrace:
-    case Cap::kHugePages:
     case Cap::kBreakpoints:
-    case Cap::kCounterReads:
-    case Cap::kWideAddresses:
-    case Cap::kVectors:
-    case Cap::kExactIp:
-    case Cap::kTextPoke:
     case Cap::kUnwind:
-    case Cap::kWholeWords:
       return true;
   }
   return false;

@@ -43,7 +43,7 @@ CONFORMANCE_CASE(Compat, OpenReturnsSameResult, .rules = {rule::ABI_037}, .needs
         call, [&](std::uint32_t flags) { return TryOpenRaw(low.data(), pid, cpu, -1, flags); });
     const Result narrow = result_of(
         call, [&](std::uint32_t flags) { return CompatOpen(low.address(), pid, cpu, -1, flags); });
-    EXPECT_EQ(narrow, wide) << violation->name << rule::ABI_037.text;
+    EXPECT_EQ(narrow, wide) << violation->name;
   }
 }
 
@@ -63,7 +63,7 @@ CONFORMANCE_CASE(Compat, ArgumentsAreSignExtended, .rules = {rule::ABI_037},
             CompatOpen(low.address(), pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
         if (narrow.ok()) close(static_cast<int>(narrow.value));
         EXPECT_EQ(ErrnoName(narrow.error), ErrnoName(wide.error))
-            << pid << " " << cpu << " " << group_fd << rule::ABI_037.text;
+            << pid << " " << cpu << " " << group_fd;
       }
     }
   }
@@ -108,10 +108,8 @@ CONFORMANCE_CASE(Compat, IoctlReturnsSameResult, .rules = {rule::ABI_037},
       const std::vector<std::byte> after(low.data(), low.data() + attr.size());
       std::memcpy(low.data(), attr.data(), attr.size());
       const SysResult narrow = CompatIoctl(event.fd(), request.narrow, arg);
-      EXPECT_EQ(ErrnoName(narrow.error), ErrnoName(wide.error))
-          << std::hex << request.wide << rule::ABI_037.text;
-      EXPECT_EQ(std::memcmp(low.data(), after.data(), after.size()), 0)
-          << std::hex << request.wide << rule::ABI_037.text;
+      EXPECT_EQ(ErrnoName(narrow.error), ErrnoName(wide.error)) << std::hex << request.wide;
+      EXPECT_EQ(std::memcmp(low.data(), after.data(), after.size()), 0) << std::hex << request.wide;
     }
   }
 }

@@ -18,12 +18,12 @@ void CheckContiguous(const std::vector<AuxRecord>& records, std::uint64_t start,
   for (const AuxRecord& record : records) {
     const std::uint64_t to_end = area - (at & (area - 1));
     const std::uint64_t padding = to_end < target().trace_record() ? to_end : 0;
-    EXPECT_EQ(record.offset, at + padding) << rule::AUX_003.text;
-    EXPECT_GT(record.size, 0u) << rule::AUX_029.text;
-    EXPECT_EQ(record.size % target().trace_record(), 0u) << rule::AUX_003.text;
+    EXPECT_EQ(record.offset, at + padding) << rule::AUX_003;
+    EXPECT_GT(record.size, 0u) << rule::AUX_029;
+    EXPECT_EQ(record.size % target().trace_record(), 0u) << rule::AUX_003;
     at = record.offset + record.size;
   }
-  EXPECT_EQ(at, head) << rule::AUX_003.text;
+  EXPECT_EQ(at, head) << rule::AUX_003;
 }
 
 CONFORMANCE_CASE(Aux, TraceHoldsEachBranchOnceInOrder,
@@ -32,11 +32,11 @@ CONFORMANCE_CASE(Aux, TraceHoldsEachBranchOnceInOrder,
   Trace trace;
   const auto branches = SomeBranches(100);
   TraceBranches(trace.event(), branches);
-  EXPECT_EQ(trace.aux().head(), 100 * target().trace_record()) << rule::AUX_023.text;
+  EXPECT_EQ(trace.aux().head(), 100 * target().trace_record()) << rule::AUX_023;
   const TraceData traced = trace.Drain();
-  EXPECT_EQ(traced.branches, AsTraced(branches)) << rule::AUX_017.text;
+  EXPECT_EQ(traced.branches, AsTraced(branches)) << rule::AUX_017;
   CheckContiguous(traced.records, 0, trace.aux().head(), trace.aux().data().size());
-  for (const AuxRecord& record : traced.records) EXPECT_EQ(record.flags, 0u) << rule::AUX_003.text;
+  for (const AuxRecord& record : traced.records) EXPECT_EQ(record.flags, 0u) << rule::AUX_003;
 }
 
 CONFORMANCE_CASE(Aux, AnySizeOfAreaHoldsTheSameTrace,
@@ -51,7 +51,7 @@ CONFORMANCE_CASE(Aux, AnySizeOfAreaHoldsTheSameTrace,
       const auto branches = SomeBranches(step, round * step);
       TraceBranches(trace.event(), branches);
       const TraceData traced = trace.Drain();
-      ASSERT_EQ(traced.branches, AsTraced(branches)) << rule::AUX_014.text;
+      ASSERT_EQ(traced.branches, AsTraced(branches)) << rule::AUX_014;
       CheckContiguous(traced.records, start, trace.aux().head(), trace.aux().data().size());
       start = trace.aux().head();
     }
@@ -69,8 +69,8 @@ CONFORMANCE_CASE(Aux, DisabledTimeIsNotInTheTrace, .rules = {rule::AUX_023, rule
   TraceBranches(trace.event(), second);
   for (int i = 0; i < 10; ++i) TraceBranches(trace.event(), {});
   const TraceData traced = trace.Drain();
-  EXPECT_EQ(traced.branches, AsTraced(first + second)) << rule::AUX_023.text;
-  EXPECT_EQ(traced.records.size(), 2u) << rule::AUX_029.text;
+  EXPECT_EQ(traced.branches, AsTraced(first + second)) << rule::AUX_023;
+  EXPECT_EQ(traced.records.size(), 2u) << rule::AUX_029;
 }
 
 CONFORMANCE_CASE(Aux, DisablingMakesTheTraceVisible, .rules = {rule::AUX_023},
@@ -78,7 +78,7 @@ CONFORMANCE_CASE(Aux, DisablingMakesTheTraceVisible, .rules = {rule::AUX_023},
   Trace trace({.pages = 16});
   for (std::size_t n = 1; n <= 20; ++n) {
     TraceBranches(trace.event(), SomeBranches(n));
-    ASSERT_EQ(trace.Drain().branches.size(), n) << rule::AUX_023.text;
+    ASSERT_EQ(trace.Drain().branches.size(), n);
   }
 }
 
@@ -91,12 +91,11 @@ CONFORMANCE_CASE(Aux, ItraceStartPrecedesAuxRecords, .rules = {rule::AUX_018},
   }
   const RingContents contents = trace.ring().Drain();
   const auto starts = ItraceStarts(contents);
-  ASSERT_EQ(starts.size(), 1u) << rule::AUX_018.text;
-  EXPECT_EQ(starts[0].pid, static_cast<std::uint32_t>(getpid())) << rule::AUX_018.text;
-  EXPECT_EQ(starts[0].tid, static_cast<std::uint32_t>(gettid())) << rule::AUX_018.text;
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].pid, static_cast<std::uint32_t>(getpid()));
+  EXPECT_EQ(starts[0].tid, static_cast<std::uint32_t>(gettid()));
   ASSERT_FALSE(contents.order.empty());
-  EXPECT_EQ(contents.order[0], static_cast<std::uint32_t>(PERF_RECORD_ITRACE_START))
-      << rule::AUX_018.text;
+  EXPECT_EQ(contents.order[0], static_cast<std::uint32_t>(PERF_RECORD_ITRACE_START));
 }
 
 CONFORMANCE_CASE(Aux, ExcludesFilterTheTrace, .rules = {rule::AUX_020},
@@ -117,7 +116,7 @@ CONFORMANCE_CASE(Aux, ExcludesFilterTheTrace, .rules = {rule::AUX_020},
       SCOPED_TRACE(testing::Message() << "user " << user << ", kernel " << kernel);
       Trace trace({}, {.exclude_user = !user, .exclude_kernel = !kernel});
       TraceBranches(trace.event(), mixed);
-      EXPECT_EQ(trace.Drain().branches, only(user, kernel)) << rule::AUX_020.text;
+      EXPECT_EQ(trace.Drain().branches, only(user, kernel));
     }
   }
 }
@@ -136,7 +135,7 @@ CONFORMANCE_CASE(Aux, TraceFollowsItsTaskToOtherCpus,
   }
   trace.event().Disable();
   const TraceData traced = trace.Drain();
-  EXPECT_EQ(traced.branches, AsTraced(all)) << rule::AUX_015.text;
+  EXPECT_EQ(traced.branches, AsTraced(all)) << rule::AUX_015;
   CheckContiguous(traced.records, 0, trace.aux().head(), trace.aux().data().size());
   EXPECT_EQ(traced.starts.size(), 1u);
 }
@@ -154,11 +153,10 @@ CONFORMANCE_CASE(Aux, OtherTasksAreNotInTheTrace, .rules = {rule::AUX_015},
     const auto branches = SomeBranches(5, 10 * i);
     port().Branches(branches);
     own = own + branches;
-    other.Go();
-    ASSERT_EQ(other.Wait(), 0);
+    ASSERT_EQ(other.Run(), 0);
   }
   trace.event().Disable();
-  EXPECT_EQ(trace.Drain().branches, AsTraced(own)) << rule::AUX_015.text;
+  EXPECT_EQ(trace.Drain().branches, AsTraced(own));
 }
 
 CONFORMANCE_CASE(Aux, ChildrenOfATracedTaskAreInTheTrace, .rules = {rule::AUX_015},
@@ -174,12 +172,11 @@ CONFORMANCE_CASE(Aux, ChildrenOfATracedTaskAreInTheTrace, .rules = {rule::AUX_01
     port().Branches(inside);
     return 0;
   });
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   const auto after = SomeBranches(7, 2'000);
   port().Branches(after);
   trace.event().Disable();
-  EXPECT_EQ(trace.Drain().branches, AsTraced(before + inside + after)) << rule::AUX_015.text;
+  EXPECT_EQ(trace.Drain().branches, AsTraced(before + inside + after));
 }
 
 CONFORMANCE_CASE(Aux, TraceOfACpuHoldsAllItsTasks, .rules = {rule::AUX_030},
@@ -197,11 +194,10 @@ CONFORMANCE_CASE(Aux, TraceOfACpuHoldsAllItsTasks, .rules = {rule::AUX_030},
     port().Branches(second);
     return 0;
   });
-  other.Go();
-  ASSERT_EQ(other.Wait(), 0);
+  ASSERT_EQ(other.Run(), 0);
   trace.event().Disable();
   port().Branches(SomeBranches(9, 60'000), there);
-  EXPECT_EQ(trace.Drain().branches, AsTraced(first + second)) << rule::AUX_030.text;
+  EXPECT_EQ(trace.Drain().branches, AsTraced(first + second));
 }
 
 CONFORMANCE_CASE(Aux, CpuTraceHoldsKernelBranches, .rules = {rule::AUX_030, rule::AUX_020},
@@ -210,7 +206,7 @@ CONFORMANCE_CASE(Aux, CpuTraceHoldsKernelBranches, .rules = {rule::AUX_030, rule
   const auto branches =
       SomeBranches(3) + SomeBranches(5, 1'000, Privilege::kKernel) + SomeBranches(2, 2'000);
   TraceBranches(trace.event(), branches);
-  EXPECT_EQ(trace.Drain().branches, AsTraced(branches)) << rule::AUX_030.text;
+  EXPECT_EQ(trace.Drain().branches, AsTraced(branches)) << rule::AUX_030;
 }
 
 }  // namespace

@@ -26,13 +26,13 @@ CONFORMANCE_CASE(Bpf, ClosedLinkStopsProgramOnly, .rules = {rule::BPF_002},
   for (std::uint64_t i = 1; i <= 3; ++i) {
     BpfLink link = AttachBpf(bpf->progs.on_overflow, event);
     target().Stimulate(spec, 70);
-    EXPECT_EQ(bpf->bss->overflows, 7 * i) << rule::BPF_002.text;
+    EXPECT_EQ(bpf->bss->overflows, 7 * i);
     link.Detach();
     target().Stimulate(spec, 30);
-    EXPECT_EQ(bpf->bss->overflows, 7 * i) << rule::BPF_002.text;
+    EXPECT_EQ(bpf->bss->overflows, 7 * i);
   }
-  EXPECT_THAT(event.Read(), Counted(spec, 300)) << rule::BPF_002.text;
-  EXPECT_EQ(ring.Drain().samples.size(), 30u) << rule::BPF_002.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 300));
+  EXPECT_EQ(ring.Drain().samples.size(), 30u);
 }
 
 CONFORMANCE_CASE(Bpf, SecondProgramIsRefused, .rules = {rule::BPF_004},
@@ -43,13 +43,12 @@ CONFORMANCE_CASE(Bpf, SecondProgramIsRefused, .rules = {rule::BPF_004},
   Skeleton<count_overflows_bpf> second;
   event.SetBpf(ProgramFd(first->progs.on_overflow));
   const auto fd = static_cast<unsigned long>(ProgramFd(second->progs.on_overflow));
-  EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_SET_BPF, fd), FailsWith(EEXIST)) << rule::BPF_004.text;
-  EXPECT_THAT(TryAttachBpf(second->progs.on_overflow, event), FailsWith(EEXIST))
-      << rule::BPF_004.text;
+  EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_SET_BPF, fd), FailsWith(EEXIST));
+  EXPECT_THAT(TryAttachBpf(second->progs.on_overflow, event), FailsWith(EEXIST));
   event.Enable();
   target().Stimulate(spec, 100);
-  EXPECT_EQ(first->bss->overflows, 10u) << rule::BPF_004.text;
-  EXPECT_EQ(second->bss->overflows, 0u) << rule::BPF_004.text;
+  EXPECT_EQ(first->bss->overflows, 10u);
+  EXPECT_EQ(second->bss->overflows, 0u);
 }
 
 CONFORMANCE_CASE(Bpf, WrongProgramsAreRefused, .rules = {rule::BPF_005},
@@ -58,14 +57,14 @@ CONFORMANCE_CASE(Bpf, WrongProgramsAreRefused, .rules = {rule::BPF_005},
   const auto set_bpf = [&event](int fd) {
     return event.TryIoctl(PERF_EVENT_IOC_SET_BPF, static_cast<unsigned long>(fd));
   };
-  EXPECT_THAT(set_bpf(999), FailsWith(EBADF)) << rule::BPF_005.text;
+  EXPECT_THAT(set_bpf(999), FailsWith(EBADF));
   bpf_insn return_0[2] = {};
   return_0[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
   return_0[1].code = BPF_JMP | BPF_EXIT;
   for (const bpf_prog_type type : {BPF_PROG_TYPE_SOCKET_FILTER, BPF_PROG_TYPE_XDP}) {
     const Fd program(bpf_prog_load(type, "wrong", "Dual BSD/GPL", return_0, 2, nullptr));
     ASSERT_GE(program.get(), 0);
-    EXPECT_THAT(set_bpf(program.get()), FailsWith(EINVAL)) << rule::BPF_005.text;
+    EXPECT_THAT(set_bpf(program.get()), FailsWith(EINVAL));
   }
 }
 
@@ -74,8 +73,7 @@ CONFORMANCE_CASE(Bpf, QueryNeedsTracepoint, .rules = {rule::BPF_021},
   const Event event = Open(target().AnyEvent(), {.sample_period = 10});
   std::uint32_t query[16] = {8};
   EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_QUERY_BPF, reinterpret_cast<unsigned long>(query)),
-              FailsWith(EINVAL))
-      << rule::BPF_021.text;
+              FailsWith(EINVAL));
 }
 
 // Each event has a program of its own, so that a run for another event's overflow is noticed.
@@ -100,8 +98,8 @@ CONFORMANCE_CASE(Bpf, ProgramRunsOnEachGeneralCounter, .rules = {rule::BPF_018, 
     for (std::size_t j = 0; j < specs.size(); ++j) {
       if (ShareStimulus(specs[i], specs[j])) count[j] += n;
       const std::uint64_t overflows = count[j] / period(j);
-      EXPECT_EQ((*programs[j])->bss->overflows, overflows) << rule::BPF_001.text << " " << j;
-      EXPECT_EQ((*programs[j])->bss->period_sum, overflows * period(j)) << rule::BPF_018.text;
+      EXPECT_EQ((*programs[j])->bss->overflows, overflows) << rule::BPF_001 << " " << j;
+      EXPECT_EQ((*programs[j])->bss->period_sum, overflows * period(j)) << rule::BPF_018;
     }
   }
 }
@@ -114,8 +112,8 @@ CONFORMANCE_CASE(Bpf, ProgramRunsOnEachFixedCounter, .rules = {rule::BPF_018},
     event.SetBpf(ProgramFd(bpf->progs.on_overflow));
     event.Enable();
     target().Stimulate(spec, 2'749);
-    EXPECT_EQ(bpf->bss->overflows, 10u) << rule::BPF_018.text;
-    EXPECT_EQ(bpf->bss->period_sum, 2'500u) << rule::BPF_018.text;
+    EXPECT_EQ(bpf->bss->overflows, 10u);
+    EXPECT_EQ(bpf->bss->period_sum, 2'500u);
   }
 }
 
@@ -135,10 +133,9 @@ CONFORMANCE_CASE(Bpf, ProgramRunsForChildren, .rules = {rule::BPF_016},
       target().Stimulate(spec, 55);
       return 0;
     });
-    child.Go();
-    ASSERT_EQ(child.Wait(), 0);
+    ASSERT_EQ(child.Run(), 0);
   }
-  EXPECT_EQ(bpf->bss->overflows, 20u + 3 * 55) << rule::BPF_016.text;
+  EXPECT_EQ(bpf->bss->overflows, 20u + 3 * 55);
 }
 
 CONFORMANCE_CASE(Bpf, ProgramDoesNotPreventThrottling, .rules = {rule::BPF_022, rule::DRC_077},
@@ -160,9 +157,9 @@ CONFORMANCE_CASE(Bpf, ProgramDoesNotPreventThrottling, .rules = {rule::BPF_022, 
   }
   event.Disable();
   samples += ring.Drain().samples.size();
-  EXPECT_TRUE(throttled) << rule::BPF_022.text;
-  EXPECT_EQ(bpf->bss->overflows, samples) << rule::BPF_022.text;
-  EXPECT_THAT(event.Read(), Counted(spec, samples)) << rule::BPF_022.text;
+  EXPECT_TRUE(throttled) << rule::BPF_022;
+  EXPECT_EQ(bpf->bss->overflows, samples) << rule::BPF_022;
+  EXPECT_THAT(event.Read(), Counted(spec, samples)) << rule::BPF_022;
 }
 
 }  // namespace

@@ -40,11 +40,11 @@ CONFORMANCE_CASE(BpfHelper, SignalReachesTheTaskOfTheOverflow, .rules = {rule::B
   for (std::uint64_t i = 1; i <= 5; ++i) {
     const timespec at_once = {};
     target().Stimulate(spec, kPeriod - last);
-    EXPECT_LT(sigtimedwait(&set, nullptr, &at_once), 0) << rule::BPF_012.text;
+    EXPECT_LT(sigtimedwait(&set, nullptr, &at_once), 0);
     target().Stimulate(spec, last);
     EXPECT_EQ(bpf->bss->runs, i);
-    EXPECT_EQ(bpf->bss->result, 0) << rule::BPF_012.text;
-    EXPECT_EQ(sigtimedwait(&set, nullptr, &at_once), SIGUSR1) << rule::BPF_012.text;
+    EXPECT_EQ(bpf->bss->result, 0);
+    EXPECT_EQ(sigtimedwait(&set, nullptr, &at_once), SIGUSR1);
   }
 }
 
@@ -63,10 +63,10 @@ CONFORMANCE_CASE(BpfHelper, StackOfAPreciseEventNeedsItsCallChain, .rules = {rul
     return event.TryIoctl(PERF_EVENT_IOC_SET_BPF,
                           static_cast<unsigned long>(ProgramFd(bpf->progs.take_kernel_stack)));
   };
-  EXPECT_THAT(attach(PERF_SAMPLE_IP, false, false), FailsWith(EPROTO)) << rule::BPF_006.text;
-  EXPECT_THAT(attach(PERF_SAMPLE_CALLCHAIN, true, false), FailsWith(EPROTO)) << rule::BPF_006.text;
-  EXPECT_THAT(attach(PERF_SAMPLE_CALLCHAIN, false, true), FailsWith(EPROTO)) << rule::BPF_006.text;
-  EXPECT_THAT(attach(PERF_SAMPLE_CALLCHAIN, false, false), Succeeds()) << rule::BPF_006.text;
+  EXPECT_THAT(attach(PERF_SAMPLE_IP, false, false), FailsWith(EPROTO));
+  EXPECT_THAT(attach(PERF_SAMPLE_CALLCHAIN, true, false), FailsWith(EPROTO));
+  EXPECT_THAT(attach(PERF_SAMPLE_CALLCHAIN, false, true), FailsWith(EPROTO));
+  EXPECT_THAT(attach(PERF_SAMPLE_CALLCHAIN, false, false), Succeeds());
 }
 
 CONFORMANCE_CASE(BpfHelper, NoBranchesAreReadWithoutABranchStack, .rules = {rule::BPF_010},
@@ -78,8 +78,8 @@ CONFORMANCE_CASE(BpfHelper, NoBranchesAreReadWithoutABranchStack, .rules = {rule
   event.Enable();
   target().Stimulate(spec, kPeriod);
   EXPECT_EQ(bpf->bss->overflows, 1u);
-  EXPECT_EQ(bpf->bss->size, -ENOENT) << rule::BPF_010.text;
-  EXPECT_EQ(bpf->bss->whole_size, -ENOENT) << rule::BPF_010.text;
+  EXPECT_EQ(bpf->bss->size, -ENOENT);
+  EXPECT_EQ(bpf->bss->whole_size, -ENOENT);
 }
 
 CASE_USES(BpfHelper, NestedProgramIsSkipped, Feature::kSyscallEvents);
@@ -100,11 +100,11 @@ CONFORMANCE_CASE(BpfHelper, NestedProgramIsSkipped, .rules = {rule::BPF_017},
   event.Enable();
   target().Stimulate(spec, 4 * kPeriod);
   event.Disable();
-  EXPECT_EQ(outer->bss->runs, 4u) << rule::BPF_017.text;
-  EXPECT_GT(outer->bss->result, 0) << rule::BPF_017.text;
-  EXPECT_EQ(inner->bss->order, 0u) << rule::BPF_017.text;
+  EXPECT_EQ(outer->bss->runs, 4u);
+  EXPECT_GT(outer->bss->result, 0);
+  EXPECT_EQ(inner->bss->order, 0u);
   HitTracepoint({3});
-  EXPECT_EQ(inner->bss->order, 1u) << rule::BPF_017.text;
+  EXPECT_EQ(inner->bss->order, 1u);
 }
 
 CONFORMANCE_CASE(BpfHelper, ProgramSeesTheCallChainOfTheSample, .rules = {rule::BPF_019},
@@ -119,11 +119,10 @@ CONFORMANCE_CASE(BpfHelper, ProgramSeesTheCallChainOfTheSample, .rules = {rule::
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
   const std::vector<std::uint64_t>& chain = *got.samples[0].callchain;
-  ASSERT_GE(bpf->bss->result, 8) << rule::BPF_019.text;
+  ASSERT_GE(bpf->bss->result, 8);
   const auto seen = static_cast<std::size_t>(bpf->bss->result) / 8;
   const __u64* const stack = bpf->bss->stack;
-  EXPECT_NE(std::search(chain.begin(), chain.end(), stack, stack + seen), chain.end())
-      << rule::BPF_019.text;
+  EXPECT_NE(std::search(chain.begin(), chain.end(), stack, stack + seen), chain.end());
 }
 
 CONFORMANCE_CASE(BpfHelper, PreserveFlagKeepsMapEntries, .rules = {rule::BPF_015},
@@ -144,10 +143,10 @@ CONFORMANCE_CASE(BpfHelper, PreserveFlagKeepsMapEntries, .rules = {rule::BPF_015
       const Fd another_way_in(bpf_map_get_fd_by_id(info.id));
       PutEvent(another_way_in.get(), 0, counting);
       target().Stimulate(spec, kPeriod);
-      EXPECT_EQ(bpf->bss->other_error, 0) << rule::BPF_015.text;
+      EXPECT_EQ(bpf->bss->other_error, 0);
     }
     target().Stimulate(spec, kPeriod);
-    EXPECT_EQ(bpf->bss->other_error, preserve ? 0 : -ENOENT) << rule::BPF_015.text;
+    EXPECT_EQ(bpf->bss->other_error, preserve ? 0 : -ENOENT);
   }
 }
 
@@ -165,11 +164,10 @@ CONFORMANCE_CASE(BpfHelper, ReadOfUnsuitableEventFails, .rules = {rule::BPF_009}
   };
   // First, because the map closes the events that it drops later.
   EXPECT_EQ(PutErrno(bpf_map__fd(bpf->maps.other), 0, Open(spec, {.inherit = true}).fd()),
-            EOPNOTSUPP)
-      << rule::BPF_009.text;
-  EXPECT_EQ(error_of({.pid = -1, .cpu = target().Cpu(1)}), -EINVAL) << rule::BPF_009.text;
-  EXPECT_EQ(error_of({.pinned = true}), -EBUSY) << rule::BPF_009.text;
-  EXPECT_EQ(error_of({}), 0) << rule::BPF_009.text;
+            EOPNOTSUPP);
+  EXPECT_EQ(error_of({.pid = -1, .cpu = target().Cpu(1)}), -EINVAL);
+  EXPECT_EQ(error_of({.pinned = true}), -EBUSY);
+  EXPECT_EQ(error_of({}), 0);
 }
 
 CONFORMANCE_CASE(BpfHelper, DroppedOverflowSignalDependsOnKernel, .rules = {rule::BPF_003},
@@ -187,12 +185,11 @@ CONFORMANCE_CASE(BpfHelper, DroppedOverflowSignalDependsOnKernel, .rules = {rule
     event.Disable();
     const std::size_t got = signals.Drain().size();
     if (!drop) {
-      EXPECT_EQ(got, 1u) << rule::BPF_003.text;
+      EXPECT_EQ(got, 1u);
       continue;
     }
     signalled = got;
-    EXPECT_TRUE(IsBehaviour(rule::BPF_003, "signals", static_cast<std::int64_t>(got)))
-        << rule::BPF_003.text;
+    EXPECT_TRUE(IsBehaviour(rule::BPF_003, "signals", static_cast<std::int64_t>(got)));
   }
   bpf->bss->drop_mask = ~std::uint64_t{0};
   const std::uint64_t before = event.Read().value;
@@ -200,7 +197,7 @@ CONFORMANCE_CASE(BpfHelper, DroppedOverflowSignalDependsOnKernel, .rules = {rule
   target().Stimulate(spec, 5 * kPeriod);
   event.Disable();
   const std::uint64_t overflows = signalled == 1 ? 2 : 5;
-  EXPECT_EQ(event.Read().value - before, overflows * kPeriod) << rule::BPF_003.text;
+  EXPECT_EQ(event.Read().value - before, overflows * kPeriod);
 }
 
 }  // namespace

@@ -23,13 +23,12 @@ CONFORMANCE_CASE(BpfLifetime, LinkIsNeitherUpdatedNorDetached, .rules = {rule::B
   Skeleton<count_overflows_bpf> first;
   Skeleton<count_overflows_bpf> second;
   const BpfLink link = AttachBpf(first->progs.on_overflow, event);
-  EXPECT_EQ(bpf_link_update(link.fd(), ProgramFd(second->progs.on_overflow), nullptr), -EINVAL)
-      << rule::BPF_024.text;
-  EXPECT_EQ(bpf_link_detach(link.fd()), -EOPNOTSUPP) << rule::BPF_024.text;
+  EXPECT_EQ(bpf_link_update(link.fd(), ProgramFd(second->progs.on_overflow), nullptr), -EINVAL);
+  EXPECT_EQ(bpf_link_detach(link.fd()), -EOPNOTSUPP);
   event.Enable();
   target().Stimulate(spec, 3 * kPeriod);
-  EXPECT_EQ(first->bss->overflows, 3u) << rule::BPF_024.text;
-  EXPECT_EQ(second->bss->overflows, 0u) << rule::BPF_024.text;
+  EXPECT_EQ(first->bss->overflows, 3u);
+  EXPECT_EQ(second->bss->overflows, 0u);
 }
 
 CONFORMANCE_CASE(BpfLifetime, AnotherProgramTakesThePlaceOfAClosedLink, .rules = {rule::BPF_024},
@@ -44,8 +43,8 @@ CONFORMANCE_CASE(BpfLifetime, AnotherProgramTakesThePlaceOfAClosedLink, .rules =
   }
   const BpfLink link = AttachBpf(second->progs.on_overflow, event);
   target().Stimulate(spec, 3 * kPeriod);
-  EXPECT_EQ(first->bss->overflows, 2u) << rule::BPF_024.text;
-  EXPECT_EQ(second->bss->overflows, 3u) << rule::BPF_024.text;
+  EXPECT_EQ(first->bss->overflows, 2u);
+  EXPECT_EQ(second->bss->overflows, 3u);
 }
 
 CONFORMANCE_CASE(BpfLifetime, LinkHoldsTheEvent, .rules = {rule::BPF_023},
@@ -56,10 +55,10 @@ CONFORMANCE_CASE(BpfLifetime, LinkHoldsTheEvent, .rules = {rule::BPF_023},
   BpfLink link = AttachBpf(bpf->progs.on_overflow, event);
   event.Close();
   target().Stimulate(spec, 4 * kPeriod);
-  EXPECT_EQ(bpf->bss->overflows, 4u) << rule::BPF_023.text;
+  EXPECT_EQ(bpf->bss->overflows, 4u);
   link.Detach();
   target().Stimulate(spec, 4 * kPeriod);
-  EXPECT_EQ(bpf->bss->overflows, 4u) << rule::BPF_023.text;
+  EXPECT_EQ(bpf->bss->overflows, 4u);
 }
 
 CONFORMANCE_CASE(BpfLifetime, EventHoldsItsProgramUntilItIsClosed, .rules = {rule::BPF_023},
@@ -78,11 +77,11 @@ CONFORMANCE_CASE(BpfLifetime, EventHoldsItsProgramUntilItIsClosed, .rules = {rul
         event.SetBpf(ProgramFd(bpf->progs.on_overflow));
       }
     }
-    EXPECT_TRUE(Exists(id)) << rule::BPF_023.text;
+    EXPECT_TRUE(Exists(id));
     link.Detach();
-    EXPECT_EQ(Exists(id), !by_link) << rule::BPF_023.text;
+    EXPECT_EQ(Exists(id), !by_link);
     event.Close();
-    EXPECT_FALSE(Exists(id)) << rule::BPF_023.text;
+    EXPECT_FALSE(Exists(id));
   }
 }
 
@@ -103,12 +102,11 @@ CONFORMANCE_CASE(BpfLifetime, ExitedChildrenReleaseProgram, .rules = {rule::BPF_
         target().Stimulate(spec, 5);
         return 0;
       });
-      child.Go();
-      ASSERT_EQ(child.Wait(), 0);
+      ASSERT_EQ(child.Run(), 0);
     }
-    EXPECT_EQ(bpf->bss->overflows, 15u) << rule::BPF_016.text;
+    EXPECT_EQ(bpf->bss->overflows, 15u) << rule::BPF_016;
   }
-  EXPECT_FALSE(Exists(id)) << rule::BPF_023.text;
+  EXPECT_FALSE(Exists(id)) << rule::BPF_023;
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ CONFORMANCE_CASE(Bpf, ContextHoldsPeriodAndAddress, .rules = {rule::BPF_007},
       target().Stimulate(spec, period, {.addr = addr});
       const std::vector<OverflowFact> facts = DrainFacts(bpf);
       ASSERT_EQ(facts.size(), 1u);
-      EXPECT_EQ(facts[0].sample_period, period) << rule::BPF_007.text;
-      EXPECT_EQ(facts[0].addr, addr) << rule::BPF_007.text;
+      EXPECT_EQ(facts[0].sample_period, period);
+      EXPECT_EQ(facts[0].addr, addr);
     }
   }
 }
@@ -73,13 +73,13 @@ CONFORMANCE_CASE(Bpf, ProgramReadsItsEventsCount, .rules = {rule::BPF_008},
   ASSERT_EQ(facts.size(), 40u);
   std::uint64_t enabled = 0;
   for (std::size_t i = 0; i < facts.size(); ++i) {
-    EXPECT_EQ(facts[i].read_error, 0) << rule::BPF_008.text;
-    EXPECT_EQ(facts[i].counter, 33 * (i + 1)) << rule::BPF_008.text;
-    EXPECT_GE(facts[i].enabled, enabled) << rule::BPF_008.text;
-    EXPECT_LE(facts[i].running, facts[i].enabled) << rule::BPF_008.text;
+    EXPECT_EQ(facts[i].read_error, 0);
+    EXPECT_EQ(facts[i].counter, 33 * (i + 1));
+    EXPECT_GE(facts[i].enabled, enabled);
+    EXPECT_LE(facts[i].running, facts[i].enabled);
     enabled = facts[i].enabled;
   }
-  EXPECT_LE(enabled, event.Read().time_enabled) << rule::BPF_008.text;
+  EXPECT_LE(enabled, event.Read().time_enabled);
 }
 
 CONFORMANCE_CASE(Bpf, CookieIsTheOneGivenAtAttach, .rules = {rule::BPF_013},
@@ -98,7 +98,7 @@ CONFORMANCE_CASE(Bpf, CookieIsTheOneGivenAtAttach, .rules = {rule::BPF_013},
     target().Stimulate(specs[i], 10);
     const std::vector<OverflowFact> facts = DrainFacts(bpf);
     ASSERT_EQ(facts.size(), 1u);
-    EXPECT_EQ(facts[0].cookie, 0xc00c1e00'00000000 + i) << rule::BPF_013.text;
+    EXPECT_EQ(facts[0].cookie, 0xc00c1e00'00000000 + i);
   }
 }
 
@@ -114,17 +114,17 @@ CONFORMANCE_CASE(Bpf, ReturnZeroDropsSample, .rules = {rule::BPF_003, rule::DRC_
   event.Enable();
   for (std::uint64_t i = 0; i < 20; ++i) target().Stimulate(spec, 10, {.addr = i});
   const RingContents got = ring.Drain();
-  ASSERT_EQ(got.samples.size(), 10u) << rule::BPF_003.text;
+  ASSERT_EQ(got.samples.size(), 10u) << rule::BPF_003;
   for (std::size_t i = 0; i < 10; ++i) {
-    EXPECT_EQ(got.samples[i].addr, 2 * i + 1) << rule::BPF_003.text;
+    EXPECT_EQ(got.samples[i].addr, 2 * i + 1) << rule::BPF_003;
   }
-  EXPECT_EQ(bpf->bss->overflows, 20u) << rule::BPF_003.text;
-  EXPECT_THAT(event.Read(), Counted(spec, 200)) << rule::BPF_003.text;
+  EXPECT_EQ(bpf->bss->overflows, 20u) << rule::BPF_003;
+  EXPECT_THAT(event.Read(), Counted(spec, 200)) << rule::BPF_003;
 
   bpf->bss->drop_mask = ~0ull;
   target().Stimulate(spec, 100);
-  EXPECT_THAT(ring.DrainRaw(), testing::IsEmpty()) << rule::BPF_003.text;
-  EXPECT_THAT(event.Read(), Counted(spec, 300)) << rule::BPF_003.text;
+  EXPECT_THAT(ring.DrainRaw(), testing::IsEmpty()) << rule::BPF_003;
+  EXPECT_THAT(event.Read(), Counted(spec, 300)) << rule::BPF_003;
 }
 
 }  // namespace

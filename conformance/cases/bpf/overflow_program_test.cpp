@@ -19,7 +19,7 @@ CONFORMANCE_CASE(Bpf, ProgramRunsOncePerOverflow, .rules = {rule::BPF_001},
   event.Enable();
   target().Stimulate(spec, 25'300);
   event.Disable();
-  EXPECT_EQ(bpf->bss->overflows, 25u) << rule::BPF_001.text;
+  EXPECT_EQ(bpf->bss->overflows, 25u);
 }
 
 // The samples of a precise event may wait in the PMU's buffer. With a program on the event, the
@@ -33,7 +33,7 @@ CONFORMANCE_CASE(Bpf, ProgramRunsAtEachOverflowOfAPreciseEvent, .rules = {rule::
   event.Enable();
   for (std::uint64_t i = 1; i <= 5; ++i) {
     target().Stimulate(spec, 25);
-    EXPECT_EQ(bpf->bss->overflows, 25 * i / 10) << rule::BPF_001.text;
+    EXPECT_EQ(bpf->bss->overflows, 25 * i / 10);
   }
 }
 

@@ -31,11 +31,11 @@ int ErrnoOfAProgram() {
 CONFORMANCE_CASE(BpfPermission, ProgramsNeedBothCapabilities, .rules = {rule::BPF_020},
                  .needs = {Cap::kSampling, Cap::kBpf}) {
   const Sysctl paranoid("kernel/perf_event_paranoid", "2");
-  EXPECT_NE(Sysctl::Get("kernel/unprivileged_bpf_disabled"), "0") << rule::BPF_020.text;
-  EXPECT_EQ(RunUnprivileged(ErrnoOfAProgram), EPERM) << rule::BPF_020.text;
-  EXPECT_EQ(RunUnprivileged(ErrnoOfAProgram, {CAP_BPF}), EPERM) << rule::BPF_020.text;
-  EXPECT_EQ(RunUnprivileged(ErrnoOfAProgram, {CAP_PERFMON}), EPERM) << rule::BPF_020.text;
-  EXPECT_EQ(RunUnprivileged(ErrnoOfAProgram, {CAP_BPF, CAP_PERFMON}), 0) << rule::BPF_020.text;
+  EXPECT_NE(Sysctl::Get("kernel/unprivileged_bpf_disabled"), "0");
+  EXPECT_EQ(RunUnprivileged(ErrnoOfAProgram), EPERM);
+  EXPECT_EQ(RunUnprivileged(ErrnoOfAProgram, {CAP_BPF}), EPERM);
+  EXPECT_EQ(RunUnprivileged(ErrnoOfAProgram, {CAP_PERFMON}), EPERM);
+  EXPECT_EQ(RunUnprivileged(ErrnoOfAProgram, {CAP_BPF, CAP_PERFMON}), 0);
 }
 
 }  // namespace

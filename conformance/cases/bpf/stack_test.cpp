@@ -25,10 +25,8 @@ CONFORMANCE_CASE(BpfStack, SkipOmitsNewestFrames, .rules = {rule::BPF_030},
     const auto whole = static_cast<std::uint64_t>(bpf->bss->whole_size) / 8;
     ASSERT_GE(whole, 2u);
     ASSERT_LT(whole, kEntries) << "the stack has more entries than kEntries";
-    EXPECT_EQ(bpf->bss->part_result, static_cast<std::int64_t>(8 * (whole - skip)))
-        << rule::BPF_030.text;
-    EXPECT_TRUE(std::equal(bpf->bss->part, bpf->bss->part + whole - skip, bpf->bss->whole + skip))
-        << rule::BPF_030.text;
+    EXPECT_EQ(bpf->bss->part_result, static_cast<std::int64_t>(8 * (whole - skip)));
+    EXPECT_TRUE(std::equal(bpf->bss->part, bpf->bss->part + whole - skip, bpf->bss->whole + skip));
   }
 }
 
@@ -44,10 +42,10 @@ CONFORMANCE_CASE(BpfStack, InvalidFlagsAndSkipsAreRefused, .rules = {rule::BPF_0
     target().Stimulate(spec, kPeriod);
     return bpf->bss->part_result;
   };
-  EXPECT_EQ(result(std::uint64_t{1} << 32), -EINVAL) << rule::BPF_030.text;
-  EXPECT_EQ(result(BPF_F_USER_BUILD_ID), -EINVAL) << rule::BPF_030.text;
-  EXPECT_EQ(result(BPF_F_USER_STACK | 200), -EFAULT) << rule::BPF_030.text;
-  EXPECT_EQ(bpf->bss->part[0], 0u) << rule::BPF_030.text;
+  EXPECT_EQ(result(std::uint64_t{1} << 32), -EINVAL);
+  EXPECT_EQ(result(BPF_F_USER_BUILD_ID), -EINVAL);
+  EXPECT_EQ(result(BPF_F_USER_STACK | 200), -EFAULT);
+  EXPECT_EQ(bpf->bss->part[0], 0u);
 }
 
 CONFORMANCE_CASE(BpfStack, RoomForPartOfAnEntryIsRefused, .rules = {rule::BPF_030},
@@ -59,7 +57,7 @@ CONFORMANCE_CASE(BpfStack, RoomForPartOfAnEntryIsRefused, .rules = {rule::BPF_03
   event.SetBpf(ProgramFd(bpf->progs.take_part));
   bpf->bss->flags = BPF_F_USER_STACK;
   target().Stimulate(spec, kPeriod);
-  EXPECT_EQ(bpf->bss->part_result, -EINVAL) << rule::BPF_030.text;
+  EXPECT_EQ(bpf->bss->part_result, -EINVAL);
 }
 
 // Whether the stack in the map under the program's id is the stack that the program read.
@@ -78,12 +76,12 @@ CONFORMANCE_CASE(BpfStack, StackIdFindsStackInMap, .rules = {rule::BPF_031},
   event.SetBpf(ProgramFd(bpf->progs.take_id));
   for (int i = 0; i < 3; ++i) {
     target().Stimulate(spec, kPeriod, {.privilege = Privilege::kKernel});
-    EXPECT_EQ(bpf->bss->id, 0) << rule::BPF_031.text;
-    EXPECT_TRUE(InMap(bpf)) << rule::BPF_031.text;
+    EXPECT_EQ(bpf->bss->id, 0);
+    EXPECT_TRUE(InMap(bpf));
   }
   bpf->bss->flags = BPF_F_USER_STACK;
   target().Stimulate(spec, kPeriod, {.privilege = Privilege::kKernel});
-  EXPECT_EQ(bpf->bss->id, -EEXIST) << rule::BPF_031.text;
+  EXPECT_EQ(bpf->bss->id, -EEXIST);
 }
 
 CONFORMANCE_CASE(BpfStack, ReuseFlagReplacesStack, .rules = {rule::BPF_031},
@@ -98,8 +96,8 @@ CONFORMANCE_CASE(BpfStack, ReuseFlagReplacesStack, .rules = {rule::BPF_031},
   for (const unsigned stack : {0u, 1u * BPF_F_USER_STACK, 0u, 1u * BPF_F_USER_STACK}) {
     bpf->bss->flags = stack | BPF_F_REUSE_STACKID;
     target().Stimulate(spec, kPeriod, {.privilege = Privilege::kKernel});
-    ASSERT_GE(bpf->bss->id, 0) << rule::BPF_031.text;
-    EXPECT_TRUE(InMap(bpf)) << rule::BPF_031.text;
+    ASSERT_GE(bpf->bss->id, 0);
+    EXPECT_TRUE(InMap(bpf));
   }
 }
 

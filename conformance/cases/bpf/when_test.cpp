@@ -24,12 +24,12 @@ CONFORMANCE_CASE(BpfOverflow, DisabledEventRunsNoProgram, .rules = {rule::BPF_03
   event.SetBpf(ProgramFd(bpf->progs.on_overflow));
   for (std::uint64_t i = 0; i < 3; ++i) {
     target().Stimulate(spec, 5 * kPeriod);
-    EXPECT_EQ(bpf->bss->overflows, 2 * i) << rule::BPF_033.text;
+    EXPECT_EQ(bpf->bss->overflows, 2 * i);
     event.Enable();
     target().Stimulate(spec, 2 * kPeriod);
     event.Disable();
   }
-  EXPECT_EQ(bpf->bss->overflows, 6u) << rule::BPF_033.text;
+  EXPECT_EQ(bpf->bss->overflows, 6u);
 }
 
 CONFORMANCE_CASE(BpfOverflow, CountingEventRunsNoProgram, .rules = {rule::BPF_033},
@@ -40,8 +40,8 @@ CONFORMANCE_CASE(BpfOverflow, CountingEventRunsNoProgram, .rules = {rule::BPF_03
   event.SetBpf(ProgramFd(bpf->progs.on_overflow));
   event.Enable();
   target().Stimulate(spec, 1'000);
-  EXPECT_EQ(bpf->bss->overflows, 0u) << rule::BPF_033.text;
-  EXPECT_THAT(event.Read(), Counted(spec, 1'000)) << rule::BPF_033.text;
+  EXPECT_EQ(bpf->bss->overflows, 0u);
+  EXPECT_THAT(event.Read(), Counted(spec, 1'000));
 }
 
 CONFORMANCE_CASE(BpfOverflow, RefreshLimitsProgramRuns, .rules = {rule::BPF_033},
@@ -53,9 +53,9 @@ CONFORMANCE_CASE(BpfOverflow, RefreshLimitsProgramRuns, .rules = {rule::BPF_033}
   for (std::uint64_t i = 1; i <= 3; ++i) {
     event.Refresh(2);
     target().Stimulate(spec, kPeriod);
-    EXPECT_EQ(bpf->bss->overflows, 2 * i - 1) << rule::BPF_033.text;
+    EXPECT_EQ(bpf->bss->overflows, 2 * i - 1);
     for (int n = 0; n < 3; ++n) target().Stimulate(spec, kPeriod);
-    EXPECT_EQ(bpf->bss->overflows, 2 * i) << rule::BPF_033.text;
+    EXPECT_EQ(bpf->bss->overflows, 2 * i);
   }
 }
 
@@ -68,11 +68,11 @@ CONFORMANCE_CASE(BpfOverflow, PausedBufferDoesNotStopProgram, .rules = {rule::BP
   event.SetBpf(ProgramFd(bpf->progs.on_overflow));
   event.PauseOutput(true);
   target().Stimulate(spec, 5 * kPeriod);
-  EXPECT_EQ(bpf->bss->overflows, 5u) << rule::BPF_033.text;
+  EXPECT_EQ(bpf->bss->overflows, 5u);
   EXPECT_THAT(ring.DrainRaw(), testing::IsEmpty());
   event.PauseOutput(false);
   target().Stimulate(spec, 2 * kPeriod);
-  EXPECT_EQ(bpf->bss->overflows, 7u) << rule::BPF_033.text;
+  EXPECT_EQ(bpf->bss->overflows, 7u);
   EXPECT_EQ(ring.Drain().samples.size(), 2u);
 }
 
@@ -90,10 +90,10 @@ CONFORMANCE_CASE(BpfOverflow, GroupMembersRunOwnPrograms, .rules = {rule::BPF_03
   leader.Enable();
   target().Stimulate(specs[0], 4 * kPeriod);
   target().Stimulate(specs[1], 6 * kPeriod);
-  EXPECT_EQ(first->bss->overflows, 4u) << rule::BPF_033.text;
-  EXPECT_EQ(first->bss->period_sum, 4 * kPeriod) << rule::BPF_033.text;
-  EXPECT_EQ(second->bss->overflows, 3u) << rule::BPF_033.text;
-  EXPECT_EQ(second->bss->period_sum, 6 * kPeriod) << rule::BPF_033.text;
+  EXPECT_EQ(first->bss->overflows, 4u) << rule::BPF_033;
+  EXPECT_EQ(first->bss->period_sum, 4 * kPeriod) << rule::BPF_033;
+  EXPECT_EQ(second->bss->overflows, 3u) << rule::BPF_033;
+  EXPECT_EQ(second->bss->period_sum, 6 * kPeriod) << rule::BPF_033;
 }
 
 CONFORMANCE_CASE(BpfOverflow, FrequencyPeriodsSumToCount, .rules = {rule::BPF_032},
@@ -106,8 +106,8 @@ CONFORMANCE_CASE(BpfOverflow, FrequencyPeriodsSumToCount, .rules = {rule::BPF_03
   event.Enable();
   target().Stimulate(spec, 300 * target().min_period());
   event.Disable();
-  EXPECT_EQ(bpf->bss->overflows, 300u) << rule::BPF_032.text;
-  EXPECT_EQ(bpf->bss->period_sum, event.Read().value) << rule::BPF_032.text;
+  EXPECT_EQ(bpf->bss->overflows, 300u);
+  EXPECT_EQ(bpf->bss->period_sum, event.Read().value);
 }
 
 CONFORMANCE_CASE(BpfOverflow, ProgramWithoutBtfRuns, .rules = {rule::BPF_001},
@@ -125,7 +125,7 @@ CONFORMANCE_CASE(BpfOverflow, ProgramWithoutBtfRuns, .rules = {rule::BPF_001},
   EXPECT_EQ(ring.Drain().samples.size(), 3u);
   event.SetBpf(program.get());
   target().Stimulate(spec, 3 * kPeriod);
-  EXPECT_THAT(ring.DrainRaw(), testing::IsEmpty()) << rule::BPF_001.text;
+  EXPECT_THAT(ring.DrainRaw(), testing::IsEmpty());
 }
 
 }  // namespace

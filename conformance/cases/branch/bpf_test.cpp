@@ -29,11 +29,11 @@ CONFORMANCE_CASE(BranchBpf, ProgramReadsTheStackOfTheSample,
       ASSERT_EQ(got.samples.size(), 1u);
       const std::vector<FromTo> want = FromTos(got.samples[0]);
       const auto bytes = static_cast<std::int64_t>(want.size() * sizeof(perf_branch_entry));
-      EXPECT_EQ(bpf->bss->size, bytes) << rule::BRS_009.text;
-      EXPECT_EQ(bpf->bss->whole_size, bytes) << rule::BRS_009.text;
+      EXPECT_EQ(bpf->bss->size, bytes) << rule::BRS_009;
+      EXPECT_EQ(bpf->bss->whole_size, bytes) << rule::BRS_009;
       for (std::size_t i = 0; i < want.size(); ++i) {
-        EXPECT_EQ(bpf->bss->words[3 * i], want[i].first) << rule::BRS_009.text;
-        EXPECT_EQ(bpf->bss->words[3 * i + 1], want[i].second) << rule::BRS_009.text;
+        EXPECT_EQ(bpf->bss->words[3 * i], want[i].first) << rule::BRS_009;
+        EXPECT_EQ(bpf->bss->words[3 * i + 1], want[i].second) << rule::BRS_009;
       }
     }
   }
@@ -48,7 +48,7 @@ CONFORMANCE_CASE(BranchBpf, ReadWithoutBranchStackFails, .rules = {rule::BRS_009
   event.Enable();
   EndPeriod(spec);
   EXPECT_EQ(bpf->bss->overflows, 1u);
-  EXPECT_EQ(bpf->bss->size, -ENOENT) << rule::BRS_009.text;
+  EXPECT_EQ(bpf->bss->size, -ENOENT);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ CONFORMANCE_CASE(BranchFilter, FilterPassesOnlyItsBranchType, .rules = {rule::BR
   const std::vector<Branch> branches = OneOfEach();
   for (const FilterFact& fact : Filters()) {
     EXPECT_EQ(SampledStack(kUser | fact.filter, branches), OfKinds(branches, fact.kinds))
-        << rule::BRS_001.text << " filter 0x" << std::hex << fact.filter;
+        << "filter 0x" << std::hex << fact.filter;
   }
 }
 
@@ -83,7 +83,7 @@ CONFORMANCE_CASE(BranchFilter, CombinedFiltersPassBothTypes, .rules = {rule::BRS
       kinds.insert(kinds.end(), second.kinds.begin(), second.kinds.end());
       EXPECT_EQ(SampledStack(kUser | first.filter | second.filter, branches),
                 OfKinds(branches, kinds))
-          << rule::BRS_001.text << " filter 0x" << std::hex << (first.filter | second.filter);
+          << "filter 0x" << std::hex << (first.filter | second.filter);
     }
   }
 }
@@ -95,11 +95,9 @@ CONFORMANCE_CASE(BranchFilter, AnyCallAndAnyReturnPassNearBranches, .rules = {ru
   std::vector<Branch> branches = OneOfEach();
   branches.pop_back();
   EXPECT_EQ(SampledStack(kUser | PERF_SAMPLE_BRANCH_ANY_CALL, branches),
-            OfKinds(branches, {BranchKind::kCall, BranchKind::kIndirectCall}))
-      << rule::BRS_001.text;
+            OfKinds(branches, {BranchKind::kCall, BranchKind::kIndirectCall}));
   EXPECT_EQ(SampledStack(kUser | PERF_SAMPLE_BRANCH_ANY_RETURN, branches),
-            OfKinds(branches, {BranchKind::kReturn}))
-      << rule::BRS_001.text;
+            OfKinds(branches, {BranchKind::kReturn}));
 }
 
 // Combined with a type, these filters select branches inside or outside of transactions.
@@ -112,13 +110,10 @@ CONFORMANCE_CASE(BranchFilter, TransactionFiltersSelectBranches, .rules = {rule:
   const std::vector<Branch> outside = Jumps(0x60500000, 4);
   std::vector<Branch> both = inside;
   both.insert(both.end(), outside.begin(), outside.end());
-  EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_IN_TX, both), Newest(inside, 3))
-      << rule::BRS_001.text;
-  EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_NO_TX, both), Newest(outside, 4))
-      << rule::BRS_001.text;
+  EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_IN_TX, both), Newest(inside, 3));
+  EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_NO_TX, both), Newest(outside, 4));
   EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_IN_TX | PERF_SAMPLE_BRANCH_NO_TX, both),
-            Newest(both, 7))
-      << rule::BRS_001.text;
+            Newest(both, 7));
 }
 
 CONFORMANCE_CASE(BranchFilter, KernelEntryIsACallAndItsExitAReturn, .rules = {rule::BRS_001},
@@ -126,10 +121,8 @@ CONFORMANCE_CASE(BranchFilter, KernelEntryIsACallAndItsExitAReturn, .rules = {ru
   const Branch in = IntoKernel(0x60400000);
   const Branch out = OutOfKernel(0x60400002);
   const std::uint64_t both = kUser | PERF_SAMPLE_BRANCH_KERNEL;
-  EXPECT_EQ(SampledStack(both | PERF_SAMPLE_BRANCH_ANY_CALL, {in, out}), Newest({in}, 1))
-      << rule::BRS_001.text;
-  EXPECT_EQ(SampledStack(both | PERF_SAMPLE_BRANCH_ANY_RETURN, {in, out}), Newest({out}, 1))
-      << rule::BRS_001.text;
+  EXPECT_EQ(SampledStack(both | PERF_SAMPLE_BRANCH_ANY_CALL, {in, out}), Newest({in}, 1));
+  EXPECT_EQ(SampledStack(both | PERF_SAMPLE_BRANCH_ANY_RETURN, {in, out}), Newest({out}, 1));
 }
 
 CONFORMANCE_CASE(BranchFilter, PrivilegeFiltersSelectBranches,
@@ -141,13 +134,12 @@ CONFORMANCE_CASE(BranchFilter, PrivilegeFiltersSelectBranches,
   std::vector<Branch> both = user;
   both.insert(both.end(), kernel.begin(), kernel.end());
   const std::uint64_t any = PERF_SAMPLE_BRANCH_ANY;
-  EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_USER, both), Newest(user, 3))
-      << rule::BRS_013.text;
+  EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_USER, both), Newest(user, 3)) << rule::BRS_013;
   EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_KERNEL, both), Newest(kernel, 4))
-      << rule::BRS_013.text;
+      << rule::BRS_013;
   EXPECT_EQ(SampledStack(any | PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL, both),
             Newest(both, 7))
-      << rule::BRS_013.text;
+      << rule::BRS_013;
 }
 
 CONFORMANCE_CASE(BranchFilter, UnknownFiltersAreRefused, .rules = {rule::BRS_002},
@@ -155,11 +147,10 @@ CONFORMANCE_CASE(BranchFilter, UnknownFiltersAreRefused, .rules = {rule::BRS_002
   const EventSpec spec = target().AnyEvent();
   for (int bit = 24; bit < 64; ++bit) {
     EXPECT_THAT(TryOpen(spec, WithBranches(kAnyUserBranch | 1ull << bit)), FailsWith(EINVAL))
-        << rule::BRS_002.text << " bit " << bit;
+        << "bit " << bit;
   }
   EXPECT_THAT(TryOpen(spec, WithBranches(PERF_SAMPLE_BRANCH_USER)),
-              FailsWithOneOf(EINVAL, EOPNOTSUPP))
-      << rule::BRS_002.text;
+              FailsWithOneOf(EINVAL, EOPNOTSUPP));
 }
 
 CONFORMANCE_CASE(BranchFilter, UnsupportedBranchCountersAreRefused,
@@ -169,7 +160,7 @@ CONFORMANCE_CASE(BranchFilter, UnsupportedBranchCountersAreRefused,
   const EventSpec spec = target().AnyEvent();
   EXPECT_THAT(TryOpen(spec, WithBranches(kAnyUserBranch | kCounters)),
               FailsWithOneOf(EINVAL, EOPNOTSUPP))
-      << rule::BRS_006.text;
+      << rule::BRS_006;
 }
 
 CONFORMANCE_CASE(BranchFilter, ConflictingFiltersTakeTurns, .rules = {rule::BRS_014},
@@ -197,7 +188,7 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersTakeTurns, .rules = {rule::BRS_
             // If an event got the counter after the branches, its stack has fewer of them or none.
             if (FromTos(sample) == expected) ++samples[i];
             for (const FromTo& entry : FromTos(sample)) {
-              EXPECT_THAT(expected, testing::Contains(entry)) << rule::BRS_014.text;
+              EXPECT_THAT(expected, testing::Contains(entry));
             }
           }
         }
@@ -206,7 +197,7 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersTakeTurns, .rules = {rule::BRS_
         return testing::Test::HasFailure() ||
                std::all_of(samples.begin(), samples.end(), [](std::size_t n) { return n >= 3; });
       });
-  EXPECT_TRUE(all) << rule::BRS_014.text << " samples: " << testing::PrintToString(samples);
+  EXPECT_TRUE(all) << "samples: " << testing::PrintToString(samples);
 }
 
 CONFORMANCE_CASE(BranchFilter, ConflictingFiltersDoNotMixInGroup, .rules = {rule::BRS_014},
@@ -217,7 +208,7 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersDoNotMixInGroup, .rules = {rule
   options.group_fd = leader.fd();
   const OpenResult member = TryOpen(spec, options);
   if (!member.ok()) {
-    EXPECT_EQ(member.error, EINVAL) << rule::BRS_014.text;
+    EXPECT_EQ(member.error, EINVAL);
     return;
   }
   // If the driver accepts the group, each event must get the branches of its own filter.
@@ -225,10 +216,9 @@ CONFORMANCE_CASE(BranchFilter, ConflictingFiltersDoNotMixInGroup, .rules = {rule
   Ring other(member.event, 4);
   leader.EnableGroup();
   RunBranches(port(), OneOfEach());
-  EXPECT_EQ(StackNow(spec, ring), OfKinds(OneOfEach(), {BranchKind::kConditional}))
-      << rule::BRS_014.text;
+  EXPECT_EQ(StackNow(spec, ring), OfKinds(OneOfEach(), {BranchKind::kConditional}));
   other.Drain();
-  EXPECT_EQ(StackNow(spec, other), OfKinds(OneOfEach(), {BranchKind::kCall})) << rule::BRS_014.text;
+  EXPECT_EQ(StackNow(spec, other), OfKinds(OneOfEach(), {BranchKind::kCall}));
 }
 
 // The member joins while the leader runs. Its validation must not disturb the leader, which would
@@ -238,12 +228,10 @@ CONFORMANCE_CASE(BranchFilter, ClosedGroupReleasesItsFilter, .rules = {rule::BRS
                  .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   for (const FilterFact& fact : Filters()) {
-    const Event leader = Open(spec, WithBranches(kUser | fact.filter));
-    Ring ring(leader, 4);
-    leader.Enable();
+    auto [leader, ring] = Sampler(spec, WithBranches(kUser | fact.filter), 4);
     const Event member = Open(spec, {.group_fd = leader.fd(), .disabled = false});
     EndPeriod(spec);
-    EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::BRS_014.text;
+    EXPECT_EQ(ring.Drain().samples.size(), 1u);
   }
 }
 
@@ -281,12 +269,10 @@ CONFORMANCE_CASE(BranchFilter, EventWithoutACounterReleasesNoFilterOfOthers,
   if (jumps.Read().time_running == 0) return;  // it waits
   const RingContents first = of_calls.Drain();
   const RingContents second = of_jumps.Drain();
-  ASSERT_EQ(first.samples.size(), 1u) << rule::BRS_014.text;
-  ASSERT_EQ(second.samples.size(), 1u) << rule::BRS_014.text;
-  EXPECT_EQ(FromTos(first.samples[0]), OfKinds(OneOfEach(), {BranchKind::kCall}))
-      << rule::BRS_014.text;
-  EXPECT_EQ(FromTos(second.samples[0]), OfKinds(OneOfEach(), {BranchKind::kConditional}))
-      << rule::BRS_014.text;
+  ASSERT_EQ(first.samples.size(), 1u);
+  ASSERT_EQ(second.samples.size(), 1u);
+  EXPECT_EQ(FromTos(first.samples[0]), OfKinds(OneOfEach(), {BranchKind::kCall}));
+  EXPECT_EQ(FromTos(second.samples[0]), OfKinds(OneOfEach(), {BranchKind::kConditional}));
 }
 
 // The clock keeps its own data where a hardware event has its flags.
@@ -307,7 +293,7 @@ CONFORMANCE_CASE(BranchFilter, MemberOfAClockGroupHasItsBranches,
     leader.Enable();
     const std::vector<Branch> jumps = Jumps(0x60400000, 3);
     RunBranches(port(), jumps);
-    EXPECT_EQ(StackNow(spec, ring), Newest(jumps, 3)) << rule::BRS_012.text;
+    EXPECT_EQ(StackNow(spec, ring), Newest(jumps, 3)) << rule::BRS_012;
   }
 }
 

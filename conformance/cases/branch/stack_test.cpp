@@ -24,13 +24,13 @@ CONFORMANCE_CASE(BranchStack, HoldsTheNewestBranchFirst, .rules = {rule::BRS_012
   const Event& event = subject.event();
   Ring ring(event, 4);
   event.Enable();
-  EXPECT_THAT(StackNow(spec, ring), IsEmpty()) << rule::BRS_003.text;
+  EXPECT_THAT(StackNow(spec, ring), IsEmpty()) << rule::BRS_003;
   std::vector<Branch> all;
   for (std::uint64_t i = 0; i < 4; ++i) {
     const std::vector<Branch> some = Jumps(0x60400000 + 0x1000 * i, 3);
     RunBranches(port(), some);
     all.insert(all.end(), some.begin(), some.end());
-    EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_012.text;
+    EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_012;
   }
 }
 
@@ -40,15 +40,13 @@ CONFORMANCE_CASE(BranchStack, BranchToAddressZeroIsRecorded,
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithBranches(kAnyUserBranch));
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, WithBranches(kAnyUserBranch), 4);
   const std::vector<Branch> all = {{.from = 0x60400000, .to = 0x60400100},
                                    {.from = 0x60400110, .to = 0},
                                    {.from = 0, .to = 0x60400200},
                                    {.from = 0x60400210, .to = 0x60400300}};
   RunBranches(port(), all);
-  EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_012.text;
+  EXPECT_EQ(StackNow(spec, ring), Newest(all, all.size())) << rule::BRS_012;
 }
 
 CONFORMANCE_CASE(BranchStack, DepthEqualsHardwareDepth, .rules = {rule::BRS_003},
@@ -59,16 +57,14 @@ CONFORMANCE_CASE(BranchStack, DepthEqualsHardwareDepth, .rules = {rule::BRS_003}
   const std::size_t depth = target().branches();
   const auto cap = ReadFile(DeviceFile("caps/branches"));
   if (cap) {
-    EXPECT_EQ(*cap, std::to_string(depth)) << rule::BRS_003.text;
+    EXPECT_EQ(*cap, std::to_string(depth));
   }
   for (const std::size_t n : {std::size_t{1}, depth - 1, depth, depth + 1, 3 * depth + 5}) {
     SCOPED_TRACE(n);
-    const Event event = Open(spec, WithBranches(kAnyUserBranch));
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, WithBranches(kAnyUserBranch), 4);
     const std::vector<Branch> jumps = Jumps(0x60400000, n);
     RunBranches(port(), jumps);
-    EXPECT_EQ(StackNow(spec, ring), Newest(jumps, depth)) << rule::BRS_003.text;
+    EXPECT_EQ(StackNow(spec, ring), Newest(jumps, depth));
   }
 }
 
@@ -77,9 +73,7 @@ CONFORMANCE_CASE(BranchStack, EntriesReportFlagsAndCycles, .rules = {rule::BRS_0
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithBranches(kAnyUserBranch));
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, WithBranches(kAnyUserBranch), 4);
   std::vector<Branch> branches;
   for (std::uint32_t flags = 0; flags < 8; ++flags) {
     branches.push_back({.from = 0x60400000 + 16 * flags,
@@ -92,18 +86,17 @@ CONFORMANCE_CASE(BranchStack, EntriesReportFlagsAndCycles, .rules = {rule::BRS_0
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
   const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
-  ASSERT_EQ(stack.size(), 8u) << rule::BRS_003.text;
+  ASSERT_EQ(stack.size(), 8u) << rule::BRS_003;
   for (std::uint32_t i = 0; i < 8; ++i) {
     const Branch& want = branches[7 - i];
     SCOPED_TRACE(want.flags);
-    EXPECT_EQ(stack[i].from, want.from) << rule::BRS_012.text;
-    EXPECT_EQ(stack[i].to, want.to) << rule::BRS_012.text;
-    EXPECT_EQ(stack[i].mispred != 0, (want.flags & REFPMU_BRANCH_MISPREDICTED) != 0)
-        << rule::BRS_012.text;
-    EXPECT_NE(stack[i].mispred, stack[i].predicted) << rule::BRS_012.text;
-    EXPECT_EQ(stack[i].in_tx != 0, (want.flags & REFPMU_BRANCH_IN_TX) != 0) << rule::BRS_012.text;
-    EXPECT_EQ(stack[i].abort != 0, (want.flags & REFPMU_BRANCH_ABORT) != 0) << rule::BRS_012.text;
-    EXPECT_EQ(stack[i].cycles, want.cycles) << rule::BRS_012.text;
+    EXPECT_EQ(stack[i].from, want.from);
+    EXPECT_EQ(stack[i].to, want.to);
+    EXPECT_EQ(stack[i].mispred != 0, (want.flags & REFPMU_BRANCH_MISPREDICTED) != 0);
+    EXPECT_NE(stack[i].mispred, stack[i].predicted);
+    EXPECT_EQ(stack[i].in_tx != 0, (want.flags & REFPMU_BRANCH_IN_TX) != 0);
+    EXPECT_EQ(stack[i].abort != 0, (want.flags & REFPMU_BRANCH_ABORT) != 0);
+    EXPECT_EQ(stack[i].cycles, want.cycles);
   }
 }
 
@@ -111,10 +104,9 @@ CONFORMANCE_CASE(BranchStack, UnwantedFlagsAndCyclesAreZero, .rules = {rule::BRS
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_NO_FLAGS |
-                                              PERF_SAMPLE_BRANCH_NO_CYCLES));
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(
+      spec,
+      WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES), 4);
   std::vector<Branch> branches = Jumps(0x60400000, 2);
   branches[0].flags = REFPMU_BRANCH_MISPREDICTED | REFPMU_BRANCH_IN_TX | REFPMU_BRANCH_ABORT;
   branches[0].cycles = 77;
@@ -122,11 +114,10 @@ CONFORMANCE_CASE(BranchStack, UnwantedFlagsAndCyclesAreZero, .rules = {rule::BRS
   EndPeriod(spec);
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
-  EXPECT_EQ(FromTos(got.samples[0]), Newest(branches, 2)) << rule::BRS_012.text;
+  EXPECT_EQ(FromTos(got.samples[0]), Newest(branches, 2)) << rule::BRS_012;
   for (const perf_branch_entry& entry : *got.samples[0].branches) {
-    EXPECT_FALSE(entry.mispred || entry.predicted || entry.in_tx || entry.abort)
-        << rule::BRS_015.text;
-    EXPECT_EQ(entry.cycles, 0u) << rule::BRS_015.text;
+    EXPECT_FALSE(entry.mispred || entry.predicted || entry.in_tx || entry.abort);
+    EXPECT_EQ(entry.cycles, 0u);
   }
 }
 
@@ -140,9 +131,7 @@ CONFORMANCE_CASE(BranchStack, TypeSaveAddsType, .rules = {rule::BRS_007},
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type_bit :
        {std::uint64_t{PERF_SAMPLE_BRANCH_TYPE_SAVE}, std::uint64_t{0}}) {
-    const Event event = Open(spec, WithBranches(kAnyUserBranch | type_bit));
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, WithBranches(kAnyUserBranch | type_bit), 4);
     for (const auto& [kind, type] : kinds) {
       RunBranches(port(), {{.from = 0x60400000, .to = 0x60400800, .kind = kind}});
       EndPeriod(spec);
@@ -150,7 +139,7 @@ CONFORMANCE_CASE(BranchStack, TypeSaveAddsType, .rules = {rule::BRS_007},
       ASSERT_EQ(got.samples.size(), 1u);
       const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
       ASSERT_GE(stack.size(), 1u);
-      EXPECT_EQ(std::uint64_t{stack[0].type}, type_bit == 0 ? 0 : type) << rule::BRS_007.text;
+      EXPECT_EQ(std::uint64_t{stack[0].type}, type_bit == 0 ? 0 : type);
     }
   }
 }
@@ -162,20 +151,16 @@ CONFORMANCE_CASE(BranchStack, PrivSaveAddsPrivilege, .rules = {rule::BRS_007},
   const EventSpec spec = target().AnyEvent();
   for (const std::uint64_t type_bit :
        {std::uint64_t{PERF_SAMPLE_BRANCH_PRIV_SAVE}, std::uint64_t{0}}) {
-    const Event event =
-        Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL | type_bit));
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] =
+        Sampler(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL | type_bit), 4);
     RunBranches(port(), branches);
     EndPeriod(spec);
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
     const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
     ASSERT_GE(stack.size(), 2u);
-    EXPECT_EQ(std::uint64_t{stack[0].priv}, type_bit == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_KERNEL})
-        << rule::BRS_007.text;
-    EXPECT_EQ(std::uint64_t{stack[1].priv}, type_bit == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_USER})
-        << rule::BRS_007.text;
+    EXPECT_EQ(std::uint64_t{stack[0].priv}, type_bit == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_KERNEL});
+    EXPECT_EQ(std::uint64_t{stack[1].priv}, type_bit == 0 ? 0 : std::uint64_t{PERF_BR_PRIV_USER});
   }
 }
 
@@ -184,18 +169,17 @@ CONFORMANCE_CASE(BranchStack, PrivilegeIsThatOfBranchTarget, .rules = {rule::BRS
   const std::vector<Branch> branches = {IntoKernel(0x60400000), OutOfKernel(0x60400002)};
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL |
-                                              PERF_SAMPLE_BRANCH_PRIV_SAVE));
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(
+      spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_PRIV_SAVE),
+      4);
   RunBranches(port(), branches);
   EndPeriod(spec);
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
   const std::vector<perf_branch_entry>& stack = *got.samples[0].branches;
   ASSERT_GE(stack.size(), 2u);
-  EXPECT_EQ(std::uint64_t{stack[0].priv}, std::uint64_t{PERF_BR_PRIV_USER}) << rule::BRS_007.text;
-  EXPECT_EQ(std::uint64_t{stack[1].priv}, std::uint64_t{PERF_BR_PRIV_KERNEL}) << rule::BRS_007.text;
+  EXPECT_EQ(std::uint64_t{stack[0].priv}, std::uint64_t{PERF_BR_PRIV_USER});
+  EXPECT_EQ(std::uint64_t{stack[1].priv}, std::uint64_t{PERF_BR_PRIV_KERNEL});
 }
 
 CONFORMANCE_CASE(BranchStack, HwIndexBitAddsHwIndex, .rules = {rule::BRS_003, rule::REC_001},
@@ -204,25 +188,25 @@ CONFORMANCE_CASE(BranchStack, HwIndexBitAddsHwIndex, .rules = {rule::BRS_003, ru
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   for (const unsigned precise : {0u, target().precise()}) {
-    const Event event = Open(spec, WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_HW_INDEX,
-                                                target().min_period(), precise));
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] = Sampler(
+        spec,
+        WithBranches(kAnyUserBranch | PERF_SAMPLE_BRANCH_HW_INDEX, target().min_period(), precise),
+        4);
     const std::vector<Branch> jumps = Jumps(0x60400000, 5);
     RunBranches(port(), jumps);
     EndPeriod(spec);
     const RingContents got = ring.Drain();
-    ASSERT_EQ(got.samples.size(), 1u) << rule::REC_001.text;
-    EXPECT_EQ(FromTos(got.samples[0]), Newest(jumps, 5)) << rule::BRS_003.text;
+    ASSERT_EQ(got.samples.size(), 1u) << rule::REC_001;
+    EXPECT_EQ(FromTos(got.samples[0]), Newest(jumps, 5)) << rule::BRS_003;
     const std::uint64_t index = *got.samples[0].branch_hw_index;
-    EXPECT_TRUE(index < target().branches() || index == ~0ull) << rule::BRS_003.text << index;
+    EXPECT_TRUE(index < target().branches() || index == ~0ull) << rule::BRS_003 << index;
     RunBranches(port(), Jumps(0x60500000, 3));
     EndPeriod(spec);
     const RingContents next = ring.Drain();
-    ASSERT_EQ(next.samples.size(), 1u) << rule::REC_001.text;
+    ASSERT_EQ(next.samples.size(), 1u) << rule::REC_001;
     EXPECT_EQ(*next.samples[0].branch_hw_index,
               index == ~0ull ? index : (index + 3) % target().branches())
-        << rule::BRS_003.text;
+        << rule::BRS_003;
   }
 }
 
@@ -233,18 +217,16 @@ CONFORMANCE_CASE(BranchStack, BranchEventSampleStartsWithItsBranch,
   const EventSpec spec = target().Event("branches");
   for (const unsigned precise : {0u, target().precise()}) {
     SCOPED_TRACE(precise);
-    const Event event = Open(spec, WithBranches(kAnyUserBranch, 7, precise));
-    Ring ring(event, 16);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, WithBranches(kAnyUserBranch, 7, precise), 16);
     const std::vector<Branch> jumps = Jumps(0x60400000, 70);
     RunBranches(port(), jumps);
     event.Disable();
     const RingContents got = ring.Drain();
-    ASSERT_EQ(got.samples.size(), 10u) << rule::SMP_001.text;
+    ASSERT_EQ(got.samples.size(), 10u) << rule::SMP_001;
     for (std::size_t i = 0; i < 10; ++i) {
       const std::vector<Branch> so_far(jumps.begin(),
                                        jumps.begin() + static_cast<std::ptrdiff_t>(7 * (i + 1)));
-      EXPECT_EQ(FromTos(got.samples[i]), Newest(so_far, target().branches())) << rule::BRS_012.text;
+      EXPECT_EQ(FromTos(got.samples[i]), Newest(so_far, target().branches())) << rule::BRS_012;
     }
     EXPECT_THAT(event.Read(), Counted(spec, 70));
   }
@@ -255,9 +237,7 @@ CONFORMANCE_CASE(BranchStack, ClosedEventKeepsStackOfOther, .rules = {rule::BRS_
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Event stays = Open(spec, WithBranches(kAnyUserBranch));
-  Ring ring(stays, 4);
-  stays.Enable();
+  auto [stays, ring] = Sampler(spec, WithBranches(kAnyUserBranch), 4);
   {
     const Event goes = Open(spec, WithBranches(kAnyUserBranch));
     goes.Enable();
@@ -266,7 +246,7 @@ CONFORMANCE_CASE(BranchStack, ClosedEventKeepsStackOfOther, .rules = {rule::BRS_
   ring.Drain();
   const std::vector<Branch> some = Jumps(0x60401000, 3);
   RunBranches(port(), some);
-  EXPECT_EQ(StackNow(spec, ring), Newest(some, 3)) << rule::BRS_003.text;
+  EXPECT_EQ(StackNow(spec, ring), Newest(some, 3));
 }
 
 // The kernel keeps a pinned event on its counter when another event is enabled. So no branch is
@@ -279,26 +259,22 @@ CONFORMANCE_CASE(BranchStack, NewEventKeepsStackOfPinnedEvent, .rules = {rule::B
   OpenOptions options = WithBranches(kAnyUserBranch);
   const Event comes = Open(spec, options);
   options.pinned = true;
-  const Event stays = Open(spec, options);
-  Ring ring(stays, 4);
-  stays.Enable();
+  auto [stays, ring] = Sampler(spec, options, 4);
   const std::vector<Branch> some = Jumps(0x60401000, 3);
   RunBranches(port(), some);
   comes.Enable();
-  EXPECT_EQ(StackNow(spec, ring), Newest(some, 3)) << rule::BRS_003.text;
+  EXPECT_EQ(StackNow(spec, ring), Newest(some, 3));
 }
 
 CONFORMANCE_CASE(BranchStack, PreciseStackEndsAtEvent, .rules = {rule::BRS_010},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kPrecise,
-                           Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kPrecise},
                  .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const NoPreemption no_preemption;
   OpenOptions options = WithBranches(kAnyUserBranch, 2, target().precise());
   options.pid = -1;
   options.cpu = CurrentCpu();
   const Subject subject(*this, options);
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 4);
   event.Enable();
   const std::vector<Branch> before = Jumps(0x60400000, 6);
@@ -311,22 +287,20 @@ CONFORMANCE_CASE(BranchStack, PreciseStackEndsAtEvent, .rules = {rule::BRS_010},
   hold.Release();
   event.Disable();
   const RingContents got = ring.Drain();
-  ASSERT_EQ(got.samples.size(), 1u) << rule::BRS_010.text;
-  EXPECT_EQ(got.samples[0].ip, 0x60401000u) << rule::PRC_002.text;
-  EXPECT_EQ(FromTos(got.samples[0]), Newest(before, 6)) << rule::BRS_010.text;
+  ASSERT_EQ(got.samples.size(), 1u);
+  EXPECT_EQ(got.samples[0].ip, 0x60401000u) << rule::PRC_002;
+  EXPECT_EQ(FromTos(got.samples[0]), Newest(before, 6));
 }
 
 CONFORMANCE_CASE(BranchStack, LateInterruptShowsBranchesBeforeOverflow, .rules = {rule::BRS_012},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches, Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kBranches},
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithBranches(kAnyUserBranch, 2);
   options.pid = -1;
   options.cpu = CurrentCpu();
-  const Event event = Open(spec, options);
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options, 4);
   for (int i = 0; i < 3; ++i) {
     const std::vector<Branch> before = Jumps(0x60400000, target().branches());
     RunBranches(port(), before);
@@ -335,8 +309,8 @@ CONFORMANCE_CASE(BranchStack, LateInterruptShowsBranchesBeforeOverflow, .rules =
     RunBranches(port(), Jumps(0x60500000, 6));
     hold.Release();
     const RingContents got = ring.Drain();
-    ASSERT_EQ(got.samples.size(), 1u) << rule::BRS_012.text;
-    EXPECT_EQ(FromTos(got.samples[0]), Newest(before, target().branches())) << rule::BRS_012.text;
+    ASSERT_EQ(got.samples.size(), 1u);
+    EXPECT_EQ(FromTos(got.samples[0]), Newest(before, target().branches()));
   }
 }
 
@@ -350,13 +324,13 @@ CONFORMANCE_CASE(BranchStack, StackOmitsBranchesBeforeEnable, .rules = {rule::BR
     Ring ring(event, 4);
     RunBranches(port(), Jumps(0x60700000, 4));  // no event uses the branch stack yet
     event.Enable();
-    EXPECT_THAT(StackNow(spec, ring), IsEmpty()) << rule::BRS_008.text;
+    EXPECT_THAT(StackNow(spec, ring), IsEmpty());
     RunBranches(port(), Jumps(0x60400000, target().branches()));
     event.Disable();
     RunBranches(port(), Jumps(0x60700000, 4));
     event.Enable();
     for (const auto& [from, to] : StackNow(spec, ring)) {
-      EXPECT_LT(from, 0x60700000u) << rule::BRS_008.text;
+      EXPECT_LT(from, 0x60700000u);
     }
   }
 }
@@ -376,13 +350,11 @@ CONFORMANCE_CASE(BranchStack, ReturnToUserHidesKernelAddress,
     SCOPED_TRACE(precise);
     OpenOptions options = WithBranches(kAnyUserBranch, target().min_period(), precise);
     options.exclude_kernel = true;
-    const Event event = Open(spec, options);
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, options, 4);
     RunBranches(port(), branches);
     EXPECT_THAT(StackNow(spec, ring), ElementsAreArray(std::vector<FromTo>{
                                           {0x60401118, 0x60401200}, {0x60401000, 0x60401100}}))
-        << rule::BRS_013.text;
+        << rule::BRS_013;
   }
 }
 
@@ -400,16 +372,14 @@ CONFORMANCE_CASE(BranchStack, HoldsAtMostSampleMaxStack, .rules = {rule::BRS_016
       with_branches(attr);
       attr.sample_max_stack = static_cast<std::uint16_t>(limit);
     };
-    const Event event = Open(spec, options);
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, options, 4);
     const std::vector<Branch> jumps = Jumps(0x60400000, depth);
     RunBranches(port(), jumps);
     const auto stack = StackNow(spec, ring);
     const std::size_t most = std::min(limit, depth);
-    EXPECT_EQ(stack, Newest(jumps, stack.size() == depth ? depth : most)) << rule::BRS_016.text;
+    EXPECT_EQ(stack, Newest(jumps, stack.size() == depth ? depth : most));
     if (most == depth) continue;
-    EXPECT_TRUE(IsBehaviour(rule::BRS_016, "limited", stack.size() != depth)) << rule::BRS_016.text;
+    EXPECT_TRUE(IsBehaviour(rule::BRS_016, "limited", stack.size() != depth));
   }
 }
 

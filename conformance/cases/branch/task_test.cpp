@@ -76,7 +76,7 @@ CONFORMANCE_CASE(BranchTask, NoBranchOfAnotherTaskIsShown, .rules = {rule::BRS_0
     handover.RunChildUntilDone();
     const std::vector<Branch> some = Jumps(kOwn + 0x1000, 2);
     RunBranches(port(), some);
-    EXPECT_EQ(StackNow(spec, ring), Newest(some, 2)) << rule::BRS_005.text << " round " << i;
+    EXPECT_EQ(StackNow(spec, ring), Newest(some, 2)) << "round " << i;
   }
   ASSERT_EQ(child.Wait(), 0);
 }
@@ -90,9 +90,7 @@ CONFORMANCE_CASE(BranchTask, InheritedStacksHoldOwnTaskOnly, .rules = {rule::BRS
   OpenOptions options = WithBranches(kAnyUserBranch);
   options.cpu = CurrentCpu();
   options.inherit = true;
-  const Event event = Open(spec, options);
-  Ring ring(event, 16);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options, 16);
   Child child([&] {
     for (int i = 0; i < kRounds; ++i) {
       handover.WaitForTurn();
@@ -114,9 +112,9 @@ CONFORMANCE_CASE(BranchTask, InheritedStacksHoldOwnTaskOnly, .rules = {rule::BRS
   EXPECT_EQ(got.samples.size(), 2u * kRounds);
   for (const Sample& sample : got.samples) {
     const std::uint64_t base = *sample.tid == child_tid ? kOther : kOwn;
-    EXPECT_EQ(sample.branches->size(), 3u) << rule::BRS_005.text;
+    EXPECT_EQ(sample.branches->size(), 3u);
     for (const perf_branch_entry& entry : *sample.branches) {
-      EXPECT_EQ(entry.from & ~0xfffull, base) << rule::BRS_005.text;
+      EXPECT_EQ(entry.from & ~0xfffull, base);
     }
   }
 }
@@ -133,12 +131,12 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsTheCallsThatAreOpen, .rules = {rule::
   const auto call = [&](std::uint64_t from, std::uint64_t to) {
     open.push_back(Call(from, to));
     RunBranches(port(), {open.back(), Jumps(0x60600000, 1)[0]});
-    EXPECT_EQ(StackNow(spec, ring), Newest(open, open.size())) << rule::BRS_004.text;
+    EXPECT_EQ(StackNow(spec, ring), Newest(open, open.size()));
   };
   const auto ret = [&] {
     RunBranches(port(), {Return(open.back().to + 8, open.back().from + 5)});
     open.pop_back();
-    EXPECT_EQ(StackNow(spec, ring), Newest(open, open.size())) << rule::BRS_004.text;
+    EXPECT_EQ(StackNow(spec, ring), Newest(open, open.size()));
   };
   call(0x60401000, 0x60402000);
   call(0x60402010, 0x60403000);
@@ -157,15 +155,13 @@ CONFORMANCE_CASE(BranchTask, DeepCallStackHoldsTheNewestCalls,
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithBranches(kCallStack));
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, WithBranches(kCallStack), 4);
   std::vector<Branch> open;
   for (std::uint64_t i = 0; i < target().branches() + 3; ++i) {
     open.push_back(Call(kOwn + 0x100 * i, kOwn + 0x100 * i + 0x80));
   }
   RunBranches(port(), open);
-  EXPECT_EQ(StackNow(spec, ring), Newest(open, target().branches())) << rule::BRS_004.text;
+  EXPECT_EQ(StackNow(spec, ring), Newest(open, target().branches())) << rule::BRS_004;
 }
 
 // The other task's calls are mispredicted, and this task's calls are not, so their flags differ.
@@ -201,13 +197,13 @@ CONFORMANCE_CASE(BranchTask, CallStackFollowsTask,
     open.push_back(Call(kOwn + 0x100 * i, kOwn + 0x100 * i + 0x80));
     RunBranches(port(), {open.back()});
     handover.RunChildUntilDone();
-    EXPECT_EQ(StackNow(spec, own_ring), Newest(open, open.size())) << rule::BRS_004.text;
+    EXPECT_EQ(StackNow(spec, own_ring), Newest(open, open.size())) << rule::BRS_004;
     open_there.push_back(Call(kOther + 0x100 * i, kOther + 0x100 * i + 0x80));
     const RingContents got = other_ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
-    EXPECT_EQ(FromTos(got.samples[0]), Newest(open_there, open_there.size())) << rule::BRS_004.text;
+    EXPECT_EQ(FromTos(got.samples[0]), Newest(open_there, open_there.size())) << rule::BRS_004;
     for (const perf_branch_entry& entry : *got.samples[0].branches) {
-      EXPECT_TRUE(entry.mispred) << rule::BRS_012.text;
+      EXPECT_TRUE(entry.mispred) << rule::BRS_012;
     }
   }
   ASSERT_EQ(child.Wait(), 0);
@@ -248,7 +244,7 @@ CONFORMANCE_CASE(BranchTask, CallStackHoldsNothingFromBeforeItsEvent,
   handover.RunChildUntilDone();
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
-  EXPECT_EQ(FromTos(got.samples[0]), Newest(open, 1)) << rule::BRS_008.text;
+  EXPECT_EQ(FromTos(got.samples[0]), Newest(open, 1)) << rule::BRS_008;
   ASSERT_EQ(child.Wait(), 0);
 }
 
@@ -261,9 +257,7 @@ CONFORMANCE_CASE(BranchTask, InheritedCallStackFollowsTask, .rules = {rule::BRS_
   OpenOptions options = WithBranches(kCallStack);
   options.cpu = CurrentCpu();
   options.inherit = true;
-  const Event event = Open(spec, options);
-  Ring ring(event, 16);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options, 16);
   // The contexts of parent and child are clones. The kernel may swap them at a context switch.
   Child child([&] {
     for (std::uint64_t i = 0; i < kRounds; ++i) {
@@ -290,10 +284,10 @@ CONFORMANCE_CASE(BranchTask, InheritedCallStackFollowsTask, .rules = {rule::BRS_
     const bool is_child = *sample.tid == child_tid;
     std::size_t& n = is_child ? other : own;
     ++n;
-    ASSERT_EQ(sample.branches->size(), n) << rule::BRS_004.text << (is_child ? " child" : "");
+    ASSERT_EQ(sample.branches->size(), n) << rule::BRS_004 << (is_child ? " child" : "");
     for (std::size_t i = 0; i < n; ++i) {
       EXPECT_EQ((*sample.branches)[i].from, (is_child ? kOther : kOwn) + 0x100 * (n - 1 - i))
-          << rule::BRS_004.text;
+          << rule::BRS_004;
     }
   }
 }

@@ -17,12 +17,12 @@ CONFORMANCE_CASE(Control, ResetZeroesTheCountAlone, .rules = {rule::CTL_007},
     const Reading before = event.Read();
     event.Reset();
     const Reading after = event.Read();
-    EXPECT_THAT(after, Counted(spec, 0)) << rule::CTL_007.text;
-    EXPECT_EQ(after.time_enabled, before.time_enabled) << rule::CTL_007.text;
-    EXPECT_EQ(after.time_running, before.time_running) << rule::CTL_007.text;
+    EXPECT_THAT(after, Counted(spec, 0));
+    EXPECT_EQ(after.time_enabled, before.time_enabled);
+    EXPECT_EQ(after.time_running, before.time_running);
     event.Enable();
     target().Stimulate(spec, 3);
-    EXPECT_THAT(event.Read(), Counted(spec, 3)) << rule::CTL_007.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 3));
   }
 }
 
@@ -34,14 +34,14 @@ CONFORMANCE_CASE(Control, ResetWhileRunningRestartsAtZero, .rules = {rule::CTL_0
     for (const std::uint64_t n : {std::uint64_t{1}, target().counter_mask() + 9}) {
       Pulse(spec, n);
       event.Reset();
-      EXPECT_THAT(event.Read(), Counted(spec, 0)) << rule::CTL_010.text;
+      EXPECT_THAT(event.Read(), Counted(spec, 0));
       Pulse(spec, 77);
       event.Reset();
       Pulse(spec, n);
-      EXPECT_THAT(event.Read(), Counted(spec, n)) << rule::CTL_010.text;
+      EXPECT_THAT(event.Read(), Counted(spec, n));
     }
     event.Disable();
-    EXPECT_THAT(event.Read(), Counted(spec, target().counter_mask() + 9)) << rule::CTL_010.text;
+    EXPECT_THAT(event.Read(), Counted(spec, target().counter_mask() + 9));
   }
 }
 
@@ -50,17 +50,16 @@ CONFORMANCE_CASE(Control, ResetZeroesTheCountInEachPlace, .rules = {rule::CTL_00
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>(),
                           Over<dim::Before>()}) {
   const Subject subject(*this);
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   for (const bool running : {false, true}) {
     event.Enable();
     Pulse(spec, 250);
     if (!running) event.Disable();
     event.Reset();
-    EXPECT_EQ(event.Read().value, 0u) << rule::CTL_007.text;
+    EXPECT_EQ(event.Read().value, 0u) << rule::CTL_007;
     event.Enable();
     Pulse(spec, 3);
-    EXPECT_THAT(event.Read(), Counted(spec, 3)) << rule::CTL_010.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 3)) << rule::CTL_010;
     event.Disable();
     event.Reset();
   }
@@ -76,13 +75,13 @@ CONFORMANCE_CASE(Control, ResetOfALeaderLeavesTheOthers, .rules = {rule::CTL_008
   const std::vector<std::uint64_t> second = PulseEach(specs, 30);
   group.Disable();
   const GroupReading reading = group.Read();
-  EXPECT_THAT(reading.entries[0], Counted(specs[0], second[0])) << rule::CTL_008.text;
+  EXPECT_THAT(reading.entries[0], Counted(specs[0], second[0]));
   for (std::size_t i = 1; i < specs.size(); ++i) {
-    EXPECT_THAT(reading.entries[i], Counted(specs[i], first[i] + second[i])) << rule::CTL_008.text;
+    EXPECT_THAT(reading.entries[i], Counted(specs[i], first[i] + second[i]));
   }
   group.Reset();
   for (const GroupEntry& entry : group.Read().entries) {
-    EXPECT_EQ(entry.value, 0u) << rule::CTL_008.text;
+    EXPECT_EQ(entry.value, 0u);
   }
 }
 

@@ -12,19 +12,18 @@ CONFORMANCE_CASE(Counting, DisabledTimeIsNotCounted, .rules = {rule::CNT_002, ru
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>(),
                           Over<dim::Before>()}) {
   const Subject subject(*this);
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
 
   event.Enable();
   Pulse(spec, 1'000);
   event.Disable();
   Pulse(spec, 7'000);
-  EXPECT_THAT(event.Read(), Counted(spec, 1'000)) << rule::CNT_002.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 1'000)) << rule::CNT_002;
 
   event.Enable();
   Pulse(spec, 500);
   const Reading last = event.Read();
-  EXPECT_THAT(last, Counted(spec, 1'500)) << rule::CNT_005.text;
+  EXPECT_THAT(last, Counted(spec, 1'500)) << rule::CNT_005;
   EXPECT_LE(last.time_running, last.time_enabled);
 }
 

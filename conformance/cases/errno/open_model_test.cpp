@@ -35,8 +35,8 @@ bool Agrees(const OpenPrediction& predicted, int actual, const OpenCall& call,
             const Violations& violations) {
   if (predicted.error == actual) return true;
   const perf_event_attr attr = call.Attr();
-  ADD_FAILURE() << rule::ERR_027.text << "\nviolations: " << Names(violations)
-                << "\nthe model predicts " << PredictionText(predicted) << "\nthe kernel returns "
+  ADD_FAILURE() << rule::ERR_027 << "\nviolations: " << Names(violations) << "\nthe model predicts "
+                << PredictionText(predicted) << "\nthe kernel returns "
                 << (actual == 0 ? "success" : ErrnoName(actual)) << "\nattr: size=" << attr.size
                 << " " << Describe(attr) << " who=" << static_cast<int>(call.who)
                 << " cpu=" << static_cast<int>(call.cpu)
@@ -164,7 +164,7 @@ void CheckTraces() {
   for (const OpenViolation* violation : ApplicableViolations(environment.model())) {
     const OpenCall call = CallWith(environment.model(), {violation});
     for (int i = 0; i < 3; ++i) environment.Execute(call);
-    EXPECT_EQ(state(), before) << violation->name << rule::ERR_028.text;
+    EXPECT_EQ(state(), before) << violation->name;
   }
 }
 

@@ -29,10 +29,9 @@ CONFORMANCE_CASE(Group, SiblingsOutliveTheirLeader, .rules = {rule::GRP_002},
     std::vector<std::byte> bytes;
     ASSERT_THAT(group[i].TryRead(4096, &bytes), Succeeds());
     const std::optional<GroupReading> reading = ParseGroupReading(bytes, Group::kReadFormat);
-    ASSERT_TRUE(reading && reading->entries.size() == 1u) << rule::GRP_002.text;
+    ASSERT_TRUE(reading && reading->entries.size() == 1u);
     EXPECT_THAT(reading->entries[0],
-                Counted(specs[i], first[i] + second[i] + (i == 1 ? 0 : third[i])))
-        << rule::GRP_002.text;
+                Counted(specs[i], first[i] + second[i] + (i == 1 ? 0 : third[i])));
   }
 }
 
@@ -47,22 +46,22 @@ CONFORMANCE_CASE(Group, SoftwareLeaderMovesToTheHardware,
   std::vector<Event> members;
   for (const EventSpec& spec : specs) {
     OpenResult member = TryOpen(spec, {.group_fd = leader.fd(), .disabled = false});
-    ASSERT_THAT(member, Succeeds()) << rule::GRP_003.text;
+    ASSERT_THAT(member, Succeeds()) << rule::GRP_003;
     members.push_back(std::move(member.event));
   }
   const OpenResult late =
       TryOpen(Software(PERF_COUNT_SW_TASK_CLOCK), {.group_fd = leader.fd(), .disabled = false});
-  ASSERT_THAT(late, Succeeds()) << rule::GRP_003.text;
+  ASSERT_THAT(late, Succeeds()) << rule::GRP_003;
   const Reading after = leader.Read();
-  EXPECT_GE(after.value, before.value) << rule::GRP_003.text;
+  EXPECT_GE(after.value, before.value) << rule::GRP_003;
   const std::vector<std::uint64_t> want = PulseEach(specs, 90);
-  EXPECT_GT(leader.Read().value, after.value) << rule::GRP_003.text;
-  EXPECT_GT(second.Read().value, 0u) << rule::GRP_003.text;
-  EXPECT_GT(late.event.Read().value, 0u) << rule::GRP_003.text;
+  EXPECT_GT(leader.Read().value, after.value) << rule::GRP_003;
+  EXPECT_GT(second.Read().value, 0u) << rule::GRP_003;
+  EXPECT_GT(late.event.Read().value, 0u) << rule::GRP_003;
   leader.Disable();
   PulseEach(specs, 90);
-  EXPECT_THAT(members[0].Read(), Counted(specs[0], want[0])) << rule::GRP_003.text;
-  EXPECT_THAT(members.back().Read(), Counted(specs.back(), want.back())) << rule::INI_022.text;
+  EXPECT_THAT(members[0].Read(), Counted(specs[0], want[0])) << rule::GRP_003;
+  EXPECT_THAT(members.back().Read(), Counted(specs.back(), want.back())) << rule::INI_022;
 }
 
 CONFORMANCE_CASE(Group, SoftwareMembersTakeNoCounter, .rules = {rule::GRP_004, rule::INI_022},
@@ -74,7 +73,7 @@ CONFORMANCE_CASE(Group, SoftwareMembersTakeNoCounter, .rules = {rule::GRP_004, r
     specs.insert(specs.begin() + static_cast<std::ptrdiff_t>(at),
                  Software(PERF_COUNT_SW_TASK_CLOCK));
   }
-  ASSERT_THAT(TryOpenGroup(specs), Succeeds()) << rule::INI_022.text;
+  ASSERT_THAT(TryOpenGroup(specs), Succeeds()) << rule::INI_022;
   Group group(specs, AtScope(*this));
   group.Enable();
   const std::vector<std::uint64_t> want = PulseEach(hardware, 200);
@@ -84,9 +83,9 @@ CONFORMANCE_CASE(Group, SoftwareMembersTakeNoCounter, .rules = {rule::GRP_004, r
   std::size_t next = 0;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (specs[i].type == PERF_TYPE_SOFTWARE) {
-      EXPECT_GT(reading.entries[i].value, 0u) << rule::GRP_004.text;
+      EXPECT_GT(reading.entries[i].value, 0u) << rule::GRP_004;
     } else {
-      EXPECT_THAT(reading.entries[i], Counted(specs[i], want[next])) << rule::INI_022.text;
+      EXPECT_THAT(reading.entries[i], Counted(specs[i], want[next])) << rule::INI_022;
       ++next;
     }
   }
@@ -94,7 +93,7 @@ CONFORMANCE_CASE(Group, SoftwareMembersTakeNoCounter, .rules = {rule::GRP_004, r
 
 void ExpectFullGroupCounts(const std::vector<EventSpec>& specs) {
   GroupOpenResult result = TryOpenGroup(specs);
-  ASSERT_THAT(result, Succeeds()) << rule::GRP_006.text;
+  ASSERT_THAT(result, Succeeds()) << rule::GRP_006;
   result.events.front().EnableGroup();
   const std::vector<std::uint64_t> want = PulseEach(specs, 1'000);
   result.events.front().DisableGroup();
@@ -102,9 +101,9 @@ void ExpectFullGroupCounts(const std::vector<EventSpec>& specs) {
   ASSERT_THAT(result.events.front().TryRead(4096, &bytes), Succeeds());
   const std::optional<GroupReading> reading = ParseGroupReading(bytes, Group::kReadFormat);
   ASSERT_TRUE(reading && reading->entries.size() == specs.size());
-  EXPECT_EQ(reading->time_running, reading->time_enabled) << rule::GRP_006.text;
+  EXPECT_EQ(reading->time_running, reading->time_enabled) << rule::GRP_006;
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    EXPECT_THAT(reading->entries[i], Counted(specs[i], want[i])) << rule::DRV_034.text;
+    EXPECT_THAT(reading->entries[i], Counted(specs[i], want[i])) << rule::DRV_034;
   }
 }
 
@@ -176,13 +175,13 @@ CONFORMANCE_CASE(Group, OneMemberMoreIsRefused,
     EXPECT_THAT(
         TryOpen(extra, AtScope(*this, {.group_fd = group.leader().fd(), .disabled = false})),
         FailsWith(EINVAL))
-        << rule::GRP_006.text << " " << extra.name;
+        << rule::GRP_006 << " " << extra.name;
   }
   const std::vector<std::uint64_t> want = PulseEach(specs, 10);
   const GroupReading reading = group.Read();
   ASSERT_EQ(reading.entries.size(), specs.size());
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::INI_023.text;
+    EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::INI_023;
   }
 }
 
@@ -197,18 +196,18 @@ CONFORMANCE_CASE(Group, LateSiblingStartsFromZero, .rules = {rule::GRP_008, rule
     const std::vector<std::uint64_t> more = PulseEach(specs, 60);
     for (std::size_t i = 0; i < members; ++i) {
       want[i] += more[i];
-      ASSERT_THAT(events[i].Read(), Counted(specs[i], want[i])) << rule::INI_023.text;
+      ASSERT_THAT(events[i].Read(), Counted(specs[i], want[i])) << rule::INI_023;
     }
     if (members == specs.size()) break;
     OpenResult late =
         TryOpen(specs[members], AtScope(*this, {.group_fd = events[0].fd(), .disabled = false}));
-    ASSERT_THAT(late, Succeeds()) << rule::GRP_008.text;
+    ASSERT_THAT(late, Succeeds()) << rule::GRP_008;
     events.push_back(std::move(late.event));
-    EXPECT_THAT(events.back().Read(), Counted(specs[members], 0)) << rule::GRP_008.text;
+    EXPECT_THAT(events.back().Read(), Counted(specs[members], 0)) << rule::GRP_008;
   }
   for (const Event& event : events) event.Disable();
   for (std::size_t i = 1; i < events.size(); ++i) {
-    EXPECT_LT(events[i].Read().time_enabled, events[0].Read().time_enabled) << rule::GRP_008.text;
+    EXPECT_LT(events[i].Read().time_enabled, events[0].Read().time_enabled) << rule::GRP_008;
   }
 }
 
@@ -216,16 +215,16 @@ CONFORMANCE_CASE(Group, LargeGroupOfSoftwareMembersReadsWhole, .rules = {rule::G
                  .needs = {Cap::kStimulus, Cap::kGroups}) {
   std::vector<EventSpec> specs(200, Software(PERF_COUNT_SW_DUMMY));
   specs.front() = target().AnyEvent();
-  ASSERT_THAT(TryOpenGroup(specs), Succeeds()) << rule::GRP_010.text;
+  ASSERT_THAT(TryOpenGroup(specs), Succeeds());
   Group group(specs);
   group.Enable();
   target().Stimulate(specs.front(), 12);
   const GroupReading reading = group.Read();
-  ASSERT_EQ(reading.entries.size(), specs.size()) << rule::GRP_010.text;
-  EXPECT_THAT(reading.entries.front(), Counted(specs.front(), 12)) << rule::GRP_010.text;
-  EXPECT_GT(reading.time_running, 0u) << rule::GRP_010.text;
+  ASSERT_EQ(reading.entries.size(), specs.size());
+  EXPECT_THAT(reading.entries.front(), Counted(specs.front(), 12));
+  EXPECT_GT(reading.time_running, 0u);
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    EXPECT_EQ(reading.entries[i].id, group[i].Id()) << rule::GRP_010.text;
+    EXPECT_EQ(reading.entries[i].id, group[i].Id());
   }
 }
 
@@ -240,12 +239,11 @@ CONFORMANCE_CASE(Group, ClosedSiblingKeepsOrderOfOthers, .rules = {rule::GRP_014
     group[closed].Close();
     const std::vector<std::uint64_t> second = PulseEach(specs, 5);
     const GroupReading reading = group.Read();
-    ASSERT_EQ(reading.entries.size(), specs.size() - 1) << rule::GRP_014.text;
+    ASSERT_EQ(reading.entries.size(), specs.size() - 1);
     for (std::size_t i = 0; i < reading.entries.size(); ++i) {
       const std::size_t member = i < closed ? i : i + 1;
-      EXPECT_EQ(reading.entries[i].id, group[member].Id()) << rule::GRP_014.text;
-      EXPECT_THAT(reading.entries[i], Counted(specs[member], first[member] + second[member]))
-          << rule::GRP_014.text;
+      EXPECT_EQ(reading.entries[i].id, group[member].Id());
+      EXPECT_THAT(reading.entries[i], Counted(specs[member], first[member] + second[member]));
     }
   }
 }

@@ -24,17 +24,17 @@ CONFORMANCE_CASE(Group, OversizedGroupWaitsUntilItFits, .rules = {rule::GRP_012,
   EnableEach(members);
   leader.Enable();  // the last one, so that the kernel tries only the whole group
   target().Stimulate(spec, 30);
-  EXPECT_EQ(leader.Read().time_running, 0u) << rule::GRP_001.text;
+  EXPECT_EQ(leader.Read().time_running, 0u) << rule::GRP_001;
   for (const Event& member : members) {
-    EXPECT_THAT(member.Read(), Counted(spec, 0)) << rule::GRP_001.text;
-    EXPECT_EQ(member.Read().time_running, 0u) << rule::GRP_001.text;
+    EXPECT_THAT(member.Read(), Counted(spec, 0)) << rule::GRP_001;
+    EXPECT_EQ(member.Read().time_running, 0u) << rule::GRP_001;
   }
   leader.DisableGroup();
   members.front().Enable();
   leader.Enable();
   target().Stimulate(spec, 7);
-  EXPECT_THAT(leader.Read(), Counted(spec, 7)) << rule::GRP_012.text;
-  EXPECT_THAT(members.front().Read(), Counted(spec, 7)) << rule::GRP_012.text;
+  EXPECT_THAT(leader.Read(), Counted(spec, 7)) << rule::GRP_012;
+  EXPECT_THAT(members.front().Read(), Counted(spec, 7)) << rule::GRP_012;
 }
 
 // Pinned events leave one counter free, so no group of two fits. An event of some code may need
@@ -62,7 +62,7 @@ CONFORMANCE_CASE(Group, GroupOfAnyEventWithoutRoomLeavesNoTrace,
   group.Enable();
   target().Stimulate(spec, 50);
   for (const GroupEntry& entry : group.Read().entries) {
-    EXPECT_THAT(entry, Counted(spec, 50)) << rule::DRV_006.text;
+    EXPECT_THAT(entry, Counted(spec, 50)) << rule::DRV_006;
   }
 }
 

@@ -33,15 +33,15 @@ CONFORMANCE_CASE(Group, MembersShareRunningTime, .rules = {rule::GRP_001, rule::
                                                  return group.back().Read().value > 0;
                                                });
                           }))
-      << rule::MUX_001.text;
+      << rule::MUX_001;
   std::uint64_t sum = 0;
   for (const std::vector<Event>& group : groups) {
     group.front().Disable();
     const Reading leader = group.front().Read();
     for (const Event& member : group) {
       const Reading reading = member.Read();
-      EXPECT_EQ(reading.value, leader.value) << rule::GRP_001.text;
-      EXPECT_EQ(reading.time_running, leader.time_running) << rule::GRP_001.text;
+      EXPECT_EQ(reading.value, leader.value) << rule::GRP_001;
+      EXPECT_EQ(reading.time_running, leader.time_running) << rule::GRP_001;
     }
     sum += leader.value;
   }
@@ -57,7 +57,7 @@ CONFORMANCE_CASE(Group, GroupReadingIsOneSnapshot, .rules = {rule::GRP_007, rule
       target().Stimulate(spec, 31);
       for (int repeat = 0; repeat < 2; ++repeat) {
         for (const GroupEntry& entry : group.Read().entries) {
-          ASSERT_THAT(entry, Counted(spec, 31 * n)) << rule::DRV_019.text;
+          ASSERT_THAT(entry, Counted(spec, 31 * n)) << rule::DRV_019;
         }
       }
     }
@@ -83,7 +83,7 @@ CONFORMANCE_CASE(Group, RemoteGroupReadingIsOneSnapshot, .rules = {rule::GRP_007
   reader.join();
   for (const GroupReading& reading : readings) {
     for (const GroupEntry& entry : reading.entries) {
-      ASSERT_EQ(entry.value, reading.entries.front().value) << rule::GRP_007.text;
+      ASSERT_EQ(entry.value, reading.entries.front().value);
     }
   }
   for (const GroupEntry& entry : group.Read().entries) EXPECT_THAT(entry, Counted(spec, 600));
@@ -103,7 +103,7 @@ CONFORMANCE_CASE(Group, LeaderAloneStopsAndResumesTheGroup, .rules = {rule::GRP_
     PulseEach(specs, 700);
     const GroupReading reading = group.Read();
     for (std::size_t i = 0; i < specs.size(); ++i) {
-      EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::GRP_013.text;
+      EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i]));
     }
   }
 }
@@ -117,18 +117,18 @@ CONFORMANCE_CASE(Group, DisabledMemberDoesNotHoldTheGroupBack, .rules = {rule::G
   const Event member = Open(spec, AtScope(*this, {.group_fd = leader.fd(), .disabled = false}));
   leader.Enable();
   target().Stimulate(spec, 64);
-  EXPECT_THAT(leader.Read(), Counted(spec, 64)) << rule::GRP_009.text;
-  EXPECT_THAT(member.Read(), Counted(spec, 64)) << rule::GRP_009.text;
-  EXPECT_THAT(paused.Read(), Counted(spec, 0)) << rule::GRP_009.text;
-  EXPECT_EQ(paused.Read().time_running, 0u) << rule::GRP_009.text;
+  EXPECT_THAT(leader.Read(), Counted(spec, 64));
+  EXPECT_THAT(member.Read(), Counted(spec, 64));
+  EXPECT_THAT(paused.Read(), Counted(spec, 0));
+  EXPECT_EQ(paused.Read().time_running, 0u);
   paused.Enable();
   target().Stimulate(spec, 6);
   paused.Disable();
   const Reading reading = paused.Read();
   target().Stimulate(spec, 50);
   EXPECT_THAT(reading, Counted(spec, 6));
-  EXPECT_THAT(paused.Read(), Counted(spec, 6)) << rule::GRP_009.text;
-  EXPECT_EQ(paused.Read().time_running, reading.time_running) << rule::GRP_009.text;
+  EXPECT_THAT(paused.Read(), Counted(spec, 6));
+  EXPECT_EQ(paused.Read().time_running, reading.time_running);
 }
 
 CONFORMANCE_CASE(Group, DisabledMemberNeedsNoCounter, .rules = {rule::GRP_009},
@@ -142,9 +142,9 @@ CONFORMANCE_CASE(Group, DisabledMemberNeedsNoCounter, .rules = {rule::GRP_009},
   const Event member = Open(spec, {.group_fd = leader.fd(), .disabled = false});
   leader.Enable();
   target().Stimulate(spec, 64);
-  EXPECT_THAT(leader.Read(), Counted(spec, 64)) << rule::GRP_009.text;
-  EXPECT_THAT(member.Read(), Counted(spec, 64)) << rule::GRP_009.text;
-  EXPECT_THAT(paused.Read(), Counted(spec, 0)) << rule::GRP_009.text;
+  EXPECT_THAT(leader.Read(), Counted(spec, 64));
+  EXPECT_THAT(member.Read(), Counted(spec, 64));
+  EXPECT_THAT(paused.Read(), Counted(spec, 0));
   for (const Event& other : others) EXPECT_THAT(other.Read(), Counted(spec, 64));
 }
 
@@ -158,8 +158,8 @@ CONFORMANCE_CASE(Group, FailedGroupGivesItsCountersBack,
     Group group(std::vector(CounterCount(spec) - 1, spec));
     group.Enable();
     target().Stimulate(spec, 100);
-    EXPECT_EQ(group.Read().time_running, 0u) << rule::GRP_001.text;
-    EXPECT_EQ(std::popcount(port().Stats().used), 2) << rule::DRV_006.text;
+    EXPECT_EQ(group.Read().time_running, 0u) << rule::GRP_001;
+    EXPECT_EQ(std::popcount(port().Stats().used), 2) << rule::DRV_006;
     for (const Event& event : pinned) EXPECT_THAT(event.Read(), Counted(spec, 100));
 
     pinned.clear();
@@ -167,10 +167,10 @@ CONFORMANCE_CASE(Group, FailedGroupGivesItsCountersBack,
     group.Enable();
     target().Stimulate(spec, 5);
     for (const GroupEntry& entry : group.Read().entries) {
-      ASSERT_THAT(entry, Counted(spec, 5)) << rule::GRP_012.text;
+      ASSERT_THAT(entry, Counted(spec, 5)) << rule::GRP_012;
     }
   }
-  EXPECT_EQ(port().Stats().used, idle) << rule::DRV_018.text;
+  EXPECT_EQ(port().Stats().used, idle) << rule::DRV_018;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "perf/bpf.h"
 #include "perf/ring.h"
 #include "rules/HOT.h"
+#include "system/context.h"
 
 namespace pmuconf {
 namespace {
@@ -49,15 +50,15 @@ CONFORMANCE_CASE(Hotplug, LastCpuOfPmuCanGoOffline, .rules = {rule::HOT_005},
     std::vector<std::unique_ptr<Offline>> offline_cpus;
     for (const int cpu : cpus) offline_cpus.push_back(std::make_unique<Offline>(cpu));
     for (const int cpu : cpus) {
-      EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = cpu}), FailsWith(ENODEV)) << rule::HOT_005.text;
+      EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = cpu}), FailsWith(ENODEV));
     }
-    EXPECT_THAT(event.Read(), Counted(spec, 12)) << rule::HOT_005.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 12));
     for (const auto& cpu : offline_cpus) cpu->Return();
   }
   for (const int cpu : cpus) {
     const Event fresh = Open(spec, {.pid = -1, .cpu = cpu, .disabled = false});
     Pulse(spec, 31, {.cpu = cpu});
-    EXPECT_THAT(fresh.Read(), Counted(spec, 31)) << rule::HOT_005.text;
+    EXPECT_THAT(fresh.Read(), Counted(spec, 31));
   }
 }
 
@@ -76,29 +77,30 @@ std::vector<std::string> HotplugStates() {
 
 // A write to the CPU's file hotplug/fail makes the next callback of that state fail.
 CONFORMANCE_CASE(Hotplug, FailedCallbackKeepsCpuOffline, .rules = {rule::HOT_008},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal, Cap::kModule},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kTasks},
                  .budget_s = 20) {
+  if (target().module().empty()) SkipUnclaimed("needs a module that has the PMU");
   const int there = target().Cpu(1);
   const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(there);
   const EventSpec spec = target().AnyEvent();
   const std::vector<std::string> states = HotplugStates();
-  EXPECT_FALSE(states.empty()) << rule::HOT_008.text;
+  EXPECT_FALSE(states.empty());
   for (const std::string& state : states) {
     Offline offline(there);
     ASSERT_EQ(WriteError(folder + "/hotplug/fail", state), 0) << state;
-    EXPECT_EQ(WriteError(folder + "/online", "1"), EAGAIN) << rule::HOT_008.text;
-    EXPECT_EQ(ReadFile(folder + "/online"), "0") << rule::HOT_008.text;
-    EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = there}), FailsWith(ENODEV)) << rule::HOT_008.text;
+    EXPECT_EQ(WriteError(folder + "/online", "1"), EAGAIN);
+    EXPECT_EQ(ReadFile(folder + "/online"), "0");
+    EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = there}), FailsWith(ENODEV));
     offline.Return();
     const Event event = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
     Pulse(spec, 27, {.cpu = there});
-    EXPECT_THAT(event.Read(), Counted(spec, 27)) << rule::HOT_008.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 27));
   }
 }
 
 CONFORMANCE_CASE(Hotplug, CpuGoesOfflineUnderBpfPrograms, .rules = {rule::HOT_007},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal,
-                           Cap::kSampling, Cap::kBpf},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kTasks, Cap::kSampling,
+                           Cap::kBpf},
                  .budget_s = 20) {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
@@ -115,15 +117,15 @@ CONFORMANCE_CASE(Hotplug, CpuGoesOfflineUnderBpfPrograms, .rules = {rule::HOT_00
     });
     ASSERT_TRUE(RepeatUntil([] { sched_yield(); }, [&] { return bpf->bss->overflows > 100; }));
     Offline offline(there);
-    EXPECT_EQ(bpf->bss->overflows, event.Read().value / 2) << rule::HOT_007.text;
+    EXPECT_EQ(bpf->bss->overflows, event.Read().value / 2);
     offline.Return();
   }
-  EXPECT_EQ(bpf->bss->overflows, event.Read().value / 2) << rule::HOT_007.text;
+  EXPECT_EQ(bpf->bss->overflows, event.Read().value / 2);
 }
 
 CONFORMANCE_CASE(Hotplug, CpuGoesOfflineUnderRotatingSamplers, .rules = {rule::HOT_007},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal,
-                           Cap::kSampling, Cap::kMultiplexing, Cap::kSingleEvents},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kTasks, Cap::kSampling,
+                           Cap::kMultiplexing, Cap::kSingleEvents},
                  .budget_s = 30) {
   const MuxInterval interval(1);
   const int there = target().Cpu(1);
@@ -151,15 +153,14 @@ CONFORMANCE_CASE(Hotplug, CpuGoesOfflineUnderRotatingSamplers, .rules = {rule::H
     ASSERT_TRUE(RepeatUntil([] { sched_yield(); }, [&] { return events.back().Read().value > 0; }));
     Offline offline(there);
     for (std::size_t i = 0; i < events.size(); ++i) {
-      EXPECT_EQ(rings[i].Drain().samples.size(), events[i].Read().value / 3)
-          << rule::HOT_007.text << " event " << i;
+      EXPECT_EQ(rings[i].Drain().samples.size(), events[i].Read().value / 3) << "event " << i;
     }
     offline.Return();
   }
 }
 
 CONFORMANCE_CASE(Hotplug, ConcurrentOpenSucceedsOrReturnsEnodev, .rules = {rule::HOT_011},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kCpuLocal},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kTasks},
                  .budget_s = 30) {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();
@@ -179,10 +180,10 @@ CONFORMANCE_CASE(Hotplug, ConcurrentOpenSucceedsOrReturnsEnodev, .rules = {rule:
       EXPECT_TRUE(RepeatUntil([] { sched_yield(); }, [&] { return opened > before_opened; }));
     }
   }
-  EXPECT_EQ(wrong, 0u) << rule::HOT_011.text;
+  EXPECT_EQ(wrong, 0u);
   const Event event = Open(spec, {.pid = -1, .cpu = there, .disabled = false});
   Pulse(spec, 61, {.cpu = there});
-  EXPECT_THAT(event.Read(), Counted(spec, 61)) << rule::HOT_011.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 61));
 }
 
 CONFORMANCE_CASE(Hotplug, RotationContinuesOnOtherCpu, .rules = {rule::HOT_012},
@@ -212,10 +213,10 @@ CONFORMANCE_CASE(Hotplug, RotationContinuesOnOtherCpu, .rules = {rule::HOT_012},
   const int stays = target().Cpu(0);
   Offline offline(target().Cpu(1));
   PinTo(stays);
-  EXPECT_TRUE(all_get_a_turn()) << rule::HOT_012.text;
+  EXPECT_TRUE(all_get_a_turn());
   offline.Return();
   PinTo(target().Cpu(1));
-  EXPECT_TRUE(all_get_a_turn()) << rule::HOT_012.text;
+  EXPECT_TRUE(all_get_a_turn());
 }
 
 }  // namespace

@@ -32,21 +32,19 @@ CONFORMANCE_CASE(Inherit, TimeOfWaitingChildIsComplete, .rules = {rule::INH_025}
       BusyWait(0.001);
       return 0;
     });
-    child.Go();
-    return child.Wait();
+    return child.Run();
   });
   // No time of the task may pass between the two calls.
   ASSERT_TRUE(AwaitState("/proc/" + std::to_string(parent.pid()) + "/stat", 'S'));
   const Event running =
       Open(spec, {.pid = parent.pid(), .disabled = false, .inherit = true, .pinned = true});
   const Event waiting = Open(spec, {.pid = parent.pid(), .disabled = false, .inherit = true});
-  parent.Go();
-  ASSERT_EQ(parent.Wait(), 0);
+  ASSERT_EQ(parent.Run(), 0);
   const Reading whole = running.Read(), none = waiting.Read();
-  EXPECT_GE(whole.time_enabled, 1'000'000u) << rule::INH_025.text;
-  EXPECT_EQ(whole.time_running, whole.time_enabled) << rule::INH_025.text;
-  EXPECT_EQ(none.time_running, 0u) << rule::INH_025.text;
-  EXPECT_EQ(none.time_enabled, whole.time_enabled) << rule::INH_025.text;
+  EXPECT_GE(whole.time_enabled, 1'000'000u);
+  EXPECT_EQ(whole.time_running, whole.time_enabled);
+  EXPECT_EQ(none.time_running, 0u);
+  EXPECT_EQ(none.time_enabled, whole.time_enabled);
 }
 
 // epoll(7) learns of a change only when the event wakes it.
@@ -71,14 +69,13 @@ CONFORMANCE_CASE(Inherit, LastExitWakesPoll, .rules = {rule::INH_026}, .needs = 
   const Fd epoll(epoll_create1(EPOLL_CLOEXEC));
   epoll_event what = {.events = EPOLLIN, .data = {.u64 = 0}};
   ASSERT_EQ(epoll_ctl(epoll.get(), EPOLL_CTL_ADD, event.fd(), &what), 0);
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   rendezvous.WaitUntilReached();
-  EXPECT_EQ(epoll_wait(epoll.get(), &what, 1, 0), 0) << rule::INH_026.text;
+  EXPECT_EQ(epoll_wait(epoll.get(), &what, 1, 0), 0);
   rendezvous.Continue();
   ASSERT_GT(waitpid(-1, nullptr, 0), 0);  // the grandchild
-  ASSERT_EQ(epoll_wait(epoll.get(), &what, 1, 0), 1) << rule::INH_026.text;
-  EXPECT_EQ(what.events & EPOLLHUP, std::uint32_t{EPOLLHUP}) << rule::INH_026.text;
+  ASSERT_EQ(epoll_wait(epoll.get(), &what, 1, 0), 1);
+  EXPECT_EQ(what.events & EPOLLHUP, std::uint32_t{EPOLLHUP});
 }
 
 CONFORMANCE_CASE(Inherit, OverflowOfChildSignalsTheOwner, .rules = {rule::INH_027},
@@ -95,11 +92,10 @@ CONFORMANCE_CASE(Inherit, OverflowOfChildSignalsTheOwner, .rules = {rule::INH_02
     for (int i = 0; i < 3; ++i) target().Stimulate(spec, 10);
     return 0;
   });
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   const std::vector<siginfo_t> got = signals.Drain();
-  ASSERT_EQ(got.size(), 3u) << rule::INH_027.text;
-  for (const siginfo_t& signal : got) EXPECT_EQ(signal.si_fd, event.fd()) << rule::INH_027.text;
+  ASSERT_EQ(got.size(), 3u);
+  for (const siginfo_t& signal : got) EXPECT_EQ(signal.si_fd, event.fd());
 }
 
 CASE_USES(Inherit, ForkNeedsNoPrivilegeOfTheTracer, Feature::kTracepoints);
@@ -115,8 +111,7 @@ CONFORMANCE_CASE(Inherit, ForkNeedsNoPrivilegeOfTheTracer, .rules = {rule::INH_0
   const Event event = Open(
       Tracepoint("sched/sched_switch"),
       {.pid = child.pid(), .sample_period = 1, .sample_type = PERF_SAMPLE_RAW, .inherit = true});
-  child.Go();
-  EXPECT_EQ(child.Wait(), 0) << rule::INH_028.text;
+  EXPECT_EQ(child.Run(), 0);
 }
 
 }  // namespace

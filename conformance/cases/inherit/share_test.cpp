@@ -79,10 +79,10 @@ CONFORMANCE_CASE(Inherit, ReadRecordHoldsOwnTaskCount, .rules = {rule::INH_006},
   ASSERT_EQ(second_child.Wait(), 0);
   target().Stimulate(spec, 3);
   const RingContents contents = ring.Drain();
-  EXPECT_EQ(contents.reads.size(), 2u) << rule::INH_006.text;
-  EXPECT_EQ(CountOf(contents, first_pid), kRounds * 1'000) << rule::INH_006.text;
-  EXPECT_EQ(CountOf(contents, second_pid), kRounds * 7) << rule::INH_006.text;
-  EXPECT_THAT(event.Read(), Counted(spec, kRounds * 1'007 + 3)) << rule::INH_006.text;
+  EXPECT_EQ(contents.reads.size(), 2u);
+  EXPECT_EQ(CountOf(contents, first_pid), kRounds * 1'000);
+  EXPECT_EQ(CountOf(contents, second_pid), kRounds * 7);
+  EXPECT_THAT(event.Read(), Counted(spec, kRounds * 1'007 + 3));
 }
 
 CONFORMANCE_CASE(Inherit, ReadRecordAtExitDependsOnKernel, .rules = {rule::INH_006},
@@ -98,13 +98,11 @@ CONFORMANCE_CASE(Inherit, ReadRecordAtExitDependsOnKernel, .rules = {rule::INH_0
     return 0;
   });
   const Event own_event = Open(spec);
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   const std::size_t records = ring.Drain().reads.size();
-  EXPECT_EQ(records, WritesReadAtExit() ? 1u : 0u) << rule::INH_006.text;
-  EXPECT_TRUE(IsBehaviour(rule::INH_006, "records_at_exit", static_cast<std::int64_t>(records)))
-      << rule::INH_006.text;
-  EXPECT_THAT(event.Read(), Counted(spec, 55)) << rule::INH_006.text;
+  EXPECT_EQ(records, WritesReadAtExit() ? 1u : 0u);
+  EXPECT_TRUE(IsBehaviour(rule::INH_006, "records_at_exit", static_cast<std::int64_t>(records)));
+  EXPECT_THAT(event.Read(), Counted(spec, 55));
 }
 
 CONFORMANCE_CASE(Inherit, TasksWithEqualEventsKeepTheirCounts, .rules = {rule::INH_021},
@@ -123,9 +121,9 @@ CONFORMANCE_CASE(Inherit, TasksWithEqualEventsKeepTheirCounts, .rules = {rule::I
     second.Go();
     ASSERT_EQ(first.Wait(), 0);
     ASSERT_EQ(second.Wait(), 0);
-    EXPECT_THAT(all.Read(), Counted(spec, before + kRounds * 1'007)) << rule::INH_021.text;
+    EXPECT_THAT(all.Read(), Counted(spec, before + kRounds * 1'007));
     if (one_has_its_own) {
-      EXPECT_THAT(own.Read(), Counted(spec, kRounds * 1'000)) << rule::INH_021.text;
+      EXPECT_THAT(own.Read(), Counted(spec, kRounds * 1'000));
     }
   }
 }
@@ -161,10 +159,10 @@ CONFORMANCE_CASE(
   ASSERT_EQ(child.Wait(), 0);
   for (std::size_t i = 0; i < events.size(); ++i) {
     const Reading ended = events[i].Read();
-    EXPECT_EQ(ended.value, alive[i].value) << rule::INH_025.text;
-    EXPECT_EQ(ended.time_enabled, alive[i].time_enabled) << rule::INH_025.text;
-    EXPECT_EQ(ended.time_running, alive[i].time_running) << rule::INH_025.text;
-    EXPECT_LE(ended.time_running, ended.time_enabled) << rule::INH_025.text;
+    EXPECT_EQ(ended.value, alive[i].value) << rule::INH_025;
+    EXPECT_EQ(ended.time_enabled, alive[i].time_enabled) << rule::INH_025;
+    EXPECT_EQ(ended.time_running, alive[i].time_running) << rule::INH_025;
+    EXPECT_LE(ended.time_running, ended.time_enabled) << rule::INH_025;
   }
 }
 
@@ -187,17 +185,16 @@ CONFORMANCE_CASE(Inherit, SampleReadHoldsThreadCount, .rules = {rule::INH_009},
     return 0;
   });
   const pid_t child_pid = child.pid();
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   target().Stimulate(spec, 10);
   std::vector<std::uint64_t> own, childs;
   for (const Sample& sample : ring.Drain().samples) {
     (sample.tid == static_cast<std::uint32_t>(child_pid) ? childs : own)
         .push_back(sample.read->value);
   }
-  EXPECT_THAT(own, testing::ElementsAre(10, 20, 30)) << rule::INH_009.text;
-  EXPECT_THAT(childs, testing::ElementsAre(10, 20, 30)) << rule::INH_009.text;
-  EXPECT_THAT(event.Read(), Counted(spec, 65)) << rule::INH_009.text;
+  EXPECT_THAT(own, testing::ElementsAre(10, 20, 30));
+  EXPECT_THAT(childs, testing::ElementsAre(10, 20, 30));
+  EXPECT_THAT(event.Read(), Counted(spec, 65));
 }
 
 CONFORMANCE_CASE(Inherit, ChildContinuesPeriodOfParent, .rules = {rule::INH_019},
@@ -231,14 +228,13 @@ CONFORMANCE_CASE(Inherit, ChildContinuesPeriodOfParent, .rules = {rule::INH_019}
   });
   const Event own_event = Open(spec);
   const auto child_pid = static_cast<std::uint32_t>(child.pid());
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   const RingContents contents = ring.Drain();
   const auto first =
       std::find_if(contents.samples.begin(), contents.samples.end(),
                    [child_pid](const Sample& sample) { return sample.tid == child_pid; });
-  ASSERT_NE(first, contents.samples.end()) << rule::INH_019.text;
-  EXPECT_GT(first->period, 4u) << rule::INH_019.text;
+  ASSERT_NE(first, contents.samples.end());
+  EXPECT_GT(first->period, 4u);
 }
 
 CONFORMANCE_CASE(Inherit, ProgramRunsForChildren, .rules = {rule::INH_020},
@@ -256,9 +252,8 @@ CONFORMANCE_CASE(Inherit, ProgramRunsForChildren, .rules = {rule::INH_020},
     target().Stimulate(spec, 109);
     return 0;
   });
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
-  EXPECT_EQ(bpf->bss->overflows, 159u) << rule::INH_020.text;
+  ASSERT_EQ(child.Run(), 0);
+  EXPECT_EQ(bpf->bss->overflows, 159u);
 }
 
 }  // namespace

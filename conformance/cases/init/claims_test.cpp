@@ -33,8 +33,7 @@ CONFORMANCE_CASE(Claims, GroupFitsAsManyEventsAsCounters, .rules = {rule::GRP_00
     EXPECT_EQ(fit, claimed) << spec.name << ": " << (fit > claimed ? "at least " : "only ") << fit
                             << " fit into a group, and the target file claims " << claimed
                             << " counters for it. If counters do not limit its events, leave out "
-                               "[counters] and `counters`.\n"
-                            << rule::GRP_006.text;
+                               "[counters] and `counters`.";
   }
 }
 

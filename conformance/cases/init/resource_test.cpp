@@ -16,15 +16,15 @@ CONFORMANCE_CASE(Init, MoreEventsThanCountersOpen, .rules = {rule::INI_027},
     std::vector<Event> events;
     for (int n = 0; n < 80; ++n) {
       OpenResult result = TryOpen(spec);
-      ASSERT_THAT(result, Succeeds()) << rule::INI_027.text;
+      ASSERT_THAT(result, Succeeds());
       events.push_back(std::move(result.event));
     }
-    EXPECT_EQ(port().Stats().live_events, before + 80) << rule::INI_027.text;
+    EXPECT_EQ(port().Stats().live_events, before + 80);
     events.back().Enable();
     Pulse(spec, 44);
-    EXPECT_THAT(events.back().Read(), Counted(spec, 44)) << rule::INI_027.text;
+    EXPECT_THAT(events.back().Read(), Counted(spec, 44));
   }
-  EXPECT_EQ(port().Stats().live_events, before) << rule::DRV_015.text;
+  EXPECT_EQ(port().Stats().live_events, before) << rule::DRV_015;
 }
 
 CONFORMANCE_CASE(Init, RefusedGroupsTakeNothing,
@@ -36,17 +36,17 @@ CONFORMANCE_CASE(Init, RefusedGroupsTakeNothing,
     const refpmu_stats before = port().Stats();
     for (int round = 0; round < 5; ++round) {
       const GroupOpenResult result = TryOpenGroup(std::vector(CounterCount(spec) + 1, spec));
-      EXPECT_THAT(result, FailsWith(EINVAL)) << rule::INI_021.text << spec.name;
-      EXPECT_EQ(result.events.size(), CounterCount(spec)) << rule::INI_021.text << spec.name;
+      EXPECT_THAT(result, FailsWith(EINVAL)) << rule::INI_021 << spec.name;
+      EXPECT_EQ(result.events.size(), CounterCount(spec)) << rule::INI_021 << spec.name;
     }
     const refpmu_stats after = port().Stats();
-    EXPECT_EQ(after.live_events, before.live_events) << rule::DRV_015.text;
-    EXPECT_EQ(after.used, before.used) << rule::INI_023.text;
+    EXPECT_EQ(after.live_events, before.live_events) << rule::DRV_015;
+    EXPECT_EQ(after.used, before.used) << rule::INI_023;
     EXPECT_EQ(after.calls[REFPMU_CALL_DESTROY] - before.calls[REFPMU_CALL_DESTROY],
               5 * CounterCount(spec))
-        << rule::INI_026.text;
+        << rule::INI_026;
     Pulse(spec, 7);
-    EXPECT_THAT(running.Read(), Counted(spec, 17)) << rule::INI_023.text;
+    EXPECT_THAT(running.Read(), Counted(spec, 17)) << rule::INI_023;
   }
 }
 
@@ -65,9 +65,9 @@ CONFORMANCE_CASE(Init, RefusedOpenLeavesOverflowsAlone, .rules = {rule::INI_023,
       EXPECT_THAT(result, FailsWith(EINVAL));
     }
     Pulse(spec, 50);
-    ASSERT_EQ(ring.Drain().samples.size(), 5u) << round << ": " << rule::INI_023.text;
+    ASSERT_EQ(ring.Drain().samples.size(), 5u) << round << ": " << rule::INI_023;
   }
-  EXPECT_THAT(running.Read(), Counted(spec, 16 * 50)) << rule::INI_023.text;
+  EXPECT_THAT(running.Read(), Counted(spec, 16 * 50)) << rule::INI_023;
 }
 
 CONFORMANCE_CASE(Init, OpenOnFullPmuSucceeds, .rules = {rule::INI_021, rule::INI_023},
@@ -77,11 +77,11 @@ CONFORMANCE_CASE(Init, OpenOnFullPmuSucceeds, .rules = {rule::INI_021, rule::INI
   first.Enable();
   const std::vector<std::uint64_t> before = PulseEach(specs, 60);
   const GroupOpenResult second = TryOpenGroup(specs);
-  EXPECT_THAT(second, Succeeds()) << rule::INI_021.text;
+  EXPECT_THAT(second, Succeeds()) << rule::INI_021;
   const std::vector<std::uint64_t> after = PulseEach(specs, 9);
   const GroupReading reading = first.Read();
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    EXPECT_THAT(reading.entries[i], Counted(specs[i], before[i] + after[i])) << rule::INI_023.text;
+    EXPECT_THAT(reading.entries[i], Counted(specs[i], before[i] + after[i])) << rule::INI_023;
   }
 }
 
@@ -98,14 +98,13 @@ CONFORMANCE_CASE(Init, LateOpenFailureRunsDestroyOnce, .rules = {rule::DRV_015},
   EXPECT_THAT(TryOpen(spec, {.pid = -1, .cpu = target().Cpu(1), .group_fd = leader.fd()}),
               FailsWith(EINVAL));
   const refpmu_stats after = port().Stats();
-  EXPECT_EQ(after.live_events, before.live_events) << rule::DRV_015.text;
-  EXPECT_EQ(after.calls[REFPMU_CALL_DESTROY] - before.calls[REFPMU_CALL_DESTROY], 4u)
-      << rule::DRV_015.text;
+  EXPECT_EQ(after.live_events, before.live_events);
+  EXPECT_EQ(after.calls[REFPMU_CALL_DESTROY] - before.calls[REFPMU_CALL_DESTROY], 4u);
 
   const Event sampler = Open(spec, {.sample_period = 10, .disabled = false});
   const std::uint64_t overflows = port().Stats().overflows;
   Pulse(spec, 100);
-  EXPECT_EQ(port().Stats().overflows - overflows, 10u) << rule::DRV_015.text;
+  EXPECT_EQ(port().Stats().overflows - overflows, 10u);
 }
 
 CONFORMANCE_CASE(Init, EventsOpenForTasksAndCpus, .rules = {rule::INI_004},
@@ -113,7 +112,7 @@ CONFORMANCE_CASE(Init, EventsOpenForTasksAndCpus, .rules = {rule::INI_004},
   for (const EventSpec& spec : target().Events()) {
     for (const OpenOptions& options : {OpenOptions{}, OpenOptions{.inherit = true},
                                        OpenOptions{.pid = -1, .cpu = target().Cpu(0)}}) {
-      EXPECT_THAT(TryOpen(spec, options), Succeeds()) << rule::INI_004.text << spec.name;
+      EXPECT_THAT(TryOpen(spec, options), Succeeds()) << spec.name;
     }
   }
 }

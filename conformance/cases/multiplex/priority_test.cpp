@@ -30,10 +30,10 @@ CONFORMANCE_CASE(Multiplex, PinnedEventKeepsItsCounter, .rules = {rule::MUX_005,
                                 others.begin(), others.end(),
                                 [](const Event& event) { return event.Read().value > 0; });
                           }))
-      << rule::MUX_001.text;
+      << rule::MUX_001;
   const Reading reading = pinned.Read();
-  EXPECT_THAT(reading, Counted(spec, pulsed)) << rule::MUX_005.text;
-  EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::MUX_005.text;
+  EXPECT_THAT(reading, Counted(spec, pulsed)) << rule::MUX_005;
+  EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::MUX_005;
 }
 
 CONFORMANCE_CASE(Multiplex, PinnedEventWithoutRoomFailsUntilEnabledAgain,
@@ -44,19 +44,19 @@ CONFORMANCE_CASE(Multiplex, PinnedEventWithoutRoomFailsUntilEnabledAgain,
     std::vector<Event> pinned = OpenEach(std::vector(CounterCount(spec), spec),
                                          AtScope(*this, {.disabled = false, .pinned = true}));
     const Event late = Open(spec, AtScope(*this, {.disabled = false, .pinned = true}));
-    EXPECT_TRUE(ReadsAsError(late)) << rule::RDF_009.text << spec.name;
+    EXPECT_TRUE(ReadsAsError(late)) << rule::RDF_009 << spec.name;
     Pulse(spec, 70);
     late.Enable();
-    EXPECT_TRUE(ReadsAsError(late)) << rule::MUX_006.text << spec.name;
+    EXPECT_TRUE(ReadsAsError(late)) << rule::MUX_006 << spec.name;
     for (const Event& event : pinned) EXPECT_THAT(event.Read(), Counted(spec, 70));
 
     pinned.pop_back();
     Pulse(spec, 5);
-    EXPECT_TRUE(ReadsAsError(late)) << rule::MUX_006.text << spec.name;
+    EXPECT_TRUE(ReadsAsError(late)) << rule::MUX_006 << spec.name;
     late.Enable();
     Pulse(spec, 8);
-    ASSERT_FALSE(ReadsAsError(late)) << rule::CTL_026.text << spec.name;
-    EXPECT_THAT(late.Read(), Counted(spec, 8)) << rule::CTL_026.text;
+    ASSERT_FALSE(ReadsAsError(late)) << rule::CTL_026 << spec.name;
+    EXPECT_THAT(late.Read(), Counted(spec, 8)) << rule::CTL_026;
   }
 }
 
@@ -82,11 +82,11 @@ CONFORMANCE_CASE(Multiplex, CpuPrecedesTaskAndPinnedPrecedesFlexible, .rules = {
   const std::vector<Event> pinned_of_cpu = OpenEach(all, pinned_processor);
   Pulse(spec, 1'000);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    EXPECT_THAT(flexible_of_task[i].Read(), Counted(spec, 1)) << rule::MUX_011.text;
-    EXPECT_THAT(flexible_of_cpu[i].Read(), Counted(spec, 10)) << rule::MUX_011.text;
-    EXPECT_THAT(last[i], Counted(spec, 100)) << rule::MUX_011.text;
-    EXPECT_TRUE(ReadsAsError(pinned_of_task[i])) << rule::MUX_011.text;
-    EXPECT_THAT(pinned_of_cpu[i].Read(), Counted(spec, 1'000)) << rule::MUX_011.text;
+    EXPECT_THAT(flexible_of_task[i].Read(), Counted(spec, 1));
+    EXPECT_THAT(flexible_of_cpu[i].Read(), Counted(spec, 10));
+    EXPECT_THAT(last[i], Counted(spec, 100));
+    EXPECT_TRUE(ReadsAsError(pinned_of_task[i]));
+    EXPECT_THAT(pinned_of_cpu[i].Read(), Counted(spec, 1'000));
   }
 }
 
@@ -102,14 +102,14 @@ CONFORMANCE_CASE(Multiplex, ExclusiveGroupRunsAlone, .rules = {rule::MUX_007, ru
   EXPECT_TRUE(RepeatUntil(
       [&] { Pulse(spec, 1), ++pulsed; },
       [&] { return exclusive.Read().entries[0].value > 10 && other.Read().value > 10; }))
-      << rule::MUX_007.text;
+      << rule::MUX_007;
   exclusive.Disable();
   const GroupReading reading = exclusive.Read();
-  EXPECT_EQ(reading.entries[0].value, reading.entries[1].value) << rule::MUX_007.text;
-  EXPECT_EQ(reading.entries[0].value + other.Read().value, pulsed) << rule::MUX_007.text;
+  EXPECT_EQ(reading.entries[0].value, reading.entries[1].value) << rule::MUX_007;
+  EXPECT_EQ(reading.entries[0].value + other.Read().value, pulsed) << rule::MUX_007;
   const Reading clock = software.Read();
-  EXPECT_EQ(clock.time_running, clock.time_enabled) << rule::MUX_008.text;
-  EXPECT_GT(clock.value, 0u) << rule::MUX_008.text;
+  EXPECT_EQ(clock.time_running, clock.time_enabled) << rule::MUX_008;
+  EXPECT_GT(clock.value, 0u) << rule::MUX_008;
 }
 
 CONFORMANCE_CASE(Multiplex, ExclusiveEventKeepsOthersOff, .rules = {rule::MUX_007},
@@ -118,8 +118,8 @@ CONFORMANCE_CASE(Multiplex, ExclusiveEventKeepsOthersOff, .rules = {rule::MUX_00
   const Event exclusive = Open(spec, {.disabled = false, .exclusive = true});
   const Event other = Open(spec, {.disabled = false});
   Pulse(spec, 25);
-  EXPECT_EQ(exclusive.Read().value + other.Read().value, 25u) << rule::MUX_007.text;
-  EXPECT_EQ(std::popcount(port().Stats().used), 1) << rule::MUX_007.text;
+  EXPECT_EQ(exclusive.Read().value + other.Read().value, 25u);
+  EXPECT_EQ(std::popcount(port().Stats().used), 1);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::uint64_t PulseUntilAllCount(
         return std::all_of(events.begin(), events.end(),
                            [&](const Event& event) { return event.Read().value >= least; });
       });
-  EXPECT_TRUE(all) << rule::MUX_001.text;
+  EXPECT_TRUE(all) << rule::MUX_001;
   return pulsed;
 }
 
@@ -52,14 +52,14 @@ void CheckConservation(const OpenOptions& place) {
   std::uint64_t longest = 0;
   for (const Event& event : events) {
     const Reading reading = event.Read();
-    EXPECT_GT(reading.time_running, 0u) << rule::MUX_001.text;
-    EXPECT_LE(reading.time_running, reading.time_enabled) << rule::RDF_012.text;
+    EXPECT_GT(reading.time_running, 0u) << rule::MUX_001;
+    EXPECT_LE(reading.time_running, reading.time_enabled) << rule::RDF_012;
     sum += reading.value;
     running += reading.time_running;
     longest = std::max(longest, reading.time_enabled);
   }
-  EXPECT_EQ(sum - before, counters * pulsed) << rule::MUX_017.text;
-  EXPECT_LE(running, counters * longest) << rule::MUX_004.text;
+  EXPECT_EQ(sum - before, counters * pulsed) << rule::MUX_017;
+  EXPECT_LE(running, counters * longest) << rule::MUX_004;
 }
 
 CONFORMANCE_CASE(Multiplex, TaskEventsTakeTurnsWithoutLoss,
@@ -97,9 +97,9 @@ CONFORMANCE_CASE(Multiplex, DifferentEventsAreNeverMixedUp,
         return std::all_of(events.begin(), events.end(),
                            [](const Event& event) { return event.Read().value > 0; });
       }))
-      << rule::MUX_001.text;
+      << rule::MUX_001;
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    EXPECT_EQ(events[i].Read().value % weight(i), 0u) << rule::MUX_012.text << specs[i].name;
+    EXPECT_EQ(events[i].Read().value % weight(i), 0u) << rule::MUX_012 << specs[i].name;
   }
 }
 
@@ -116,7 +116,7 @@ CONFORMANCE_CASE(Multiplex, RotatedSamplersKeepTheirPlaceInThePeriod, .rules = {
   PulseUntilAllCount(spec, events, 30);
   DisableEach(events);
   for (std::size_t i = 0; i < events.size(); ++i) {
-    EXPECT_EQ(rings[i].Drain().samples.size(), events[i].Read().value / 7) << rule::MUX_014.text;
+    EXPECT_EQ(rings[i].Drain().samples.size(), events[i].Read().value / 7);
   }
 }
 
@@ -154,13 +154,11 @@ CONFORMANCE_CASE(Multiplex, IntervalDecidesWhenEventsRotate, .rules = {rule::MUX
     const auto elapsed = steady_clock::now() - begin;
     // Two more turns: one for a timer that was already armed, one for an interval that began
     // before.
-    EXPECT_LE(turns, static_cast<std::size_t>(elapsed / milliseconds(40)) + 2)
-        << rule::MUX_010.text;
+    EXPECT_LE(turns, static_cast<std::size_t>(elapsed / milliseconds(40)) + 2);
   }
   const MuxInterval fast(1);
   turns = 0;
-  EXPECT_TRUE(RepeatUntil([&] { count_schedulings(events, out); }, [&] { return turns >= 10; }))
-      << rule::MUX_010.text;
+  EXPECT_TRUE(RepeatUntil([&] { count_schedulings(events, out); }, [&] { return turns >= 10; }));
 }
 
 CONFORMANCE_CASE(Multiplex, SmallEventRunsBehindAGroupThatDoesNotFit, .rules = {rule::MUX_016},
@@ -186,8 +184,8 @@ CONFORMANCE_CASE(Multiplex, IndependentEventsFitInEveryOrder,
       const std::vector<std::uint64_t> want = PulseEach(specs, 4'000);
       for (std::size_t i = 0; i < specs.size(); ++i) {
         const Reading reading = events[i].Read();
-        EXPECT_THAT(reading, Counted(specs[i], want[i])) << rule::MUX_012.text;
-        EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::MUX_015.text;
+        EXPECT_THAT(reading, Counted(specs[i], want[i])) << rule::MUX_012;
+        EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::MUX_015;
       }
       std::rotate(specs.begin(), specs.begin() + 1, specs.end());
     }
@@ -209,11 +207,11 @@ void CheckMoving(const EventSpec& wide, const EventSpec& narrow, bool pinned) {
   Pulse(narrow, 9);
   for (const Event& event : first) {
     const Reading reading = event.Read();
-    EXPECT_THAT(reading, Counted(wide, 123)) << rule::MUX_012.text << narrow.name;
-    EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::MUX_015.text;
+    EXPECT_THAT(reading, Counted(wide, 123)) << rule::MUX_012 << narrow.name;
+    EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::MUX_015;
   }
   for (const Event& event : second) {
-    EXPECT_THAT(event.Read(), Counted(narrow, 9)) << rule::MUX_012.text;
+    EXPECT_THAT(event.Read(), Counted(narrow, 9)) << rule::MUX_012;
   }
 }
 

@@ -47,11 +47,11 @@ CONFORMANCE_CASE(Permission, TracepointDataNeedsPrivilege,
   const OpenOptions raw = {
       .sample_period = 1, .sample_type = PERF_SAMPLE_RAW, .exclude_kernel = true};
   for (const char* level : {"0", "1", "2"}) {
-    EXPECT_EQ(ErrnoAt(level, spec, raw), EPERM) << rule::PRM_003.text << rule::INI_017.text;
-    EXPECT_EQ(ErrnoAt(level, spec, count), 0) << rule::PRM_003.text;
+    EXPECT_EQ(ErrnoAt(level, spec, raw), EPERM) << rule::PRM_003 << rule::INI_017;
+    EXPECT_EQ(ErrnoAt(level, spec, count), 0) << rule::PRM_003;
   }
-  EXPECT_EQ(ErrnoAt("-1", spec, raw), 0) << rule::PRM_003.text;
-  EXPECT_EQ(ErrnoAt("2", spec, raw, {CAP_PERFMON}), 0) << rule::INI_017.text;
+  EXPECT_EQ(ErrnoAt("-1", spec, raw), 0) << rule::PRM_003;
+  EXPECT_EQ(ErrnoAt("2", spec, raw, {CAP_PERFMON}), 0) << rule::INI_017;
 }
 
 CONFORMANCE_CASE(Permission, LockedMemoryIsLimited, .rules = {rule::PRM_004}) {
@@ -72,13 +72,13 @@ CONFORMANCE_CASE(Permission, LockedMemoryIsLimited, .rules = {rule::PRM_004}) {
   const std::size_t within = std::bit_floor(pages - 1), beyond = 2 * std::bit_ceil(pages);
   {
     const Sysctl paranoid(kParanoid, "0");
-    EXPECT_EQ(map(within, 0), 0) << rule::PRM_004.text;
-    EXPECT_EQ(map(beyond, 0), EPERM) << rule::PRM_004.text;
-    EXPECT_EQ(map(beyond, (beyond + 1) * PageSize()), 0) << rule::PRM_004.text;
-    EXPECT_EQ(map(beyond, 0, {CAP_IPC_LOCK}), 0) << rule::PRM_004.text;
+    EXPECT_EQ(map(within, 0), 0);
+    EXPECT_EQ(map(beyond, 0), EPERM);
+    EXPECT_EQ(map(beyond, (beyond + 1) * PageSize()), 0);
+    EXPECT_EQ(map(beyond, 0, {CAP_IPC_LOCK}), 0);
   }
   const Sysctl paranoid(kParanoid, "-1");
-  EXPECT_EQ(map(beyond, 0), 0) << rule::PRM_004.text;
+  EXPECT_EQ(map(beyond, 0), 0);
 }
 
 CASE_USES(Permission, ParanoidAboveTwoAppliesToAllEvents, Feature::kTracepoints);
@@ -90,33 +90,27 @@ CONFORMANCE_CASE(Permission, ParanoidAboveTwoAppliesToAllEvents, .rules = {rule:
   for (const char* level : {"3", "4"}) {
     const Sysctl paranoid(kParanoid, level);
     const int error = UnprivilegedErrno(Software(PERF_COUNT_SW_DUMMY), own);
-    EXPECT_THAT(error, testing::AnyOf(0, EACCES)) << rule::PRM_005.text;
-    EXPECT_EQ(UnprivilegedErrno(Software(PERF_COUNT_SW_TASK_CLOCK), own), error)
-        << rule::PRM_005.text;
-    EXPECT_EQ(UnprivilegedErrno(Tracepoint("sched/sched_switch"), own), error)
-        << rule::PRM_005.text;
+    EXPECT_THAT(error, testing::AnyOf(0, EACCES));
+    EXPECT_EQ(UnprivilegedErrno(Software(PERF_COUNT_SW_TASK_CLOCK), own), error);
+    EXPECT_EQ(UnprivilegedErrno(Tracepoint("sched/sched_switch"), own), error);
     if (target().Has(Cap::kBreakpoints)) {
-      EXPECT_EQ(RunUnprivileged([&] { return TryOpen(breakpoint, getpid()).error; }), error)
-          << rule::PRM_005.text;
+      EXPECT_EQ(RunUnprivileged([&] { return TryOpen(breakpoint, getpid()).error; }), error);
     }
-    EXPECT_EQ(UnprivilegedErrno(Software(PERF_COUNT_SW_DUMMY), own, {CAP_PERFMON}), error)
-        << rule::PRM_005.text;
-    EXPECT_EQ(UnprivilegedErrno({.pid = -1, .cpu = target().Cpu(0)}), EACCES) << rule::PRM_005.text;
-    EXPECT_EQ(UnprivilegedErrno({.pid = -1, .cpu = target().Cpu(0)}, {CAP_SYS_ADMIN}), 0)
-        << rule::PRM_005.text;
+    EXPECT_EQ(UnprivilegedErrno(Software(PERF_COUNT_SW_DUMMY), own, {CAP_PERFMON}), error);
+    EXPECT_EQ(UnprivilegedErrno({.pid = -1, .cpu = target().Cpu(0)}), EACCES);
+    EXPECT_EQ(UnprivilegedErrno({.pid = -1, .cpu = target().Cpu(0)}, {CAP_SYS_ADMIN}), 0);
   }
 }
 
 CONFORMANCE_CASE(Permission, KernelCallChainNeedsPrivilege, .rules = {rule::PRM_009}) {
   const EventSpec spec = target().AnyEvent();
   const int want = UnprivilegedCallChainErrno();
-  EXPECT_TRUE(IsBehaviour(rule::PRM_009, "kernel_chain", want)) << rule::PRM_009.text;
-  EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(true, false)), want) << rule::PRM_009.text;
-  EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(true, true)), 0) << rule::PRM_009.text;
-  EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(false, true)), EACCES) << rule::PRM_009.text;
-  EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(true, false), {CAP_PERFMON}), 0)
-      << rule::PRM_009.text;
-  EXPECT_EQ(ErrnoAt("1", spec, CallchainOptions(true, false)), 0) << rule::PRM_009.text;
+  EXPECT_TRUE(IsBehaviour(rule::PRM_009, "kernel_chain", want));
+  EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(true, false)), want);
+  EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(true, true)), 0);
+  EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(false, true)), EACCES);
+  EXPECT_EQ(ErrnoAt("2", spec, CallchainOptions(true, false), {CAP_PERFMON}), 0);
+  EXPECT_EQ(ErrnoAt("1", spec, CallchainOptions(true, false)), 0);
 }
 
 CONFORMANCE_CASE(Permission, KernelBranchesNeedPrivilege, .rules = {rule::PRM_010}) {
@@ -134,12 +128,12 @@ CONFORMANCE_CASE(Permission, KernelBranchesNeedPrivilege, .rules = {rule::PRM_01
   const int users = target().branches() > 0 ? 0 : EOPNOTSUPP;
   for (const std::uint64_t kernel : {PERF_SAMPLE_BRANCH_KERNEL, PERF_SAMPLE_BRANCH_HV}) {
     const OpenOptions requested = branches(PERF_SAMPLE_BRANCH_USER | kernel);
-    EXPECT_EQ(ErrnoAt("2", spec, requested), EACCES) << rule::PRM_010.text;
-    EXPECT_NE(ErrnoAt("1", spec, requested), EACCES) << rule::PRM_010.text;
-    EXPECT_NE(ErrnoAt("2", spec, requested, {CAP_PERFMON}), EACCES) << rule::PRM_010.text;
+    EXPECT_EQ(ErrnoAt("2", spec, requested), EACCES);
+    EXPECT_NE(ErrnoAt("1", spec, requested), EACCES);
+    EXPECT_NE(ErrnoAt("2", spec, requested, {CAP_PERFMON}), EACCES);
   }
-  EXPECT_EQ(ErrnoAt("2", spec, branches(PERF_SAMPLE_BRANCH_USER)), users) << rule::PRM_010.text;
-  EXPECT_EQ(ErrnoAt("2", spec, branches(0)), users) << rule::PRM_010.text;
+  EXPECT_EQ(ErrnoAt("2", spec, branches(PERF_SAMPLE_BRANCH_USER)), users);
+  EXPECT_EQ(ErrnoAt("2", spec, branches(0)), users);
 }
 
 CONFORMANCE_CASE(Permission, UserNamespaceRootHasNoPrivilege, .rules = {rule::PRM_014}) {
@@ -151,13 +145,11 @@ CONFORMANCE_CASE(Permission, UserNamespaceRootHasNoPrivilege, .rules = {rule::PR
       if (write(map.get(), "0 0 1\n", 6) != 6 || getuid() != 0) return 125;
       return TryOpen(target().AnyEvent(), options).error;
     });
-    child.Go();
-    return child.Wait();
+    return child.Run();
   };
-  EXPECT_EQ(in_namespace({}), EACCES) << rule::PRM_014.text;
-  EXPECT_EQ(in_namespace({.pid = -1, .cpu = target().Cpu(0), .exclude_kernel = true}), EACCES)
-      << rule::PRM_014.text;
-  EXPECT_EQ(in_namespace({.exclude_kernel = true}), 0) << rule::PRM_014.text;
+  EXPECT_EQ(in_namespace({}), EACCES);
+  EXPECT_EQ(in_namespace({.pid = -1, .cpu = target().Cpu(0), .exclude_kernel = true}), EACCES);
+  EXPECT_EQ(in_namespace({.exclude_kernel = true}), 0);
 }
 
 CONFORMANCE_CASE(Permission, SigtrapOnOtherTaskNeedsPrivilege, .rules = {rule::PRM_015}) {
@@ -166,11 +158,11 @@ CONFORMANCE_CASE(Permission, SigtrapOnOtherTaskNeedsPrivilege, .rules = {rule::P
   const OpenOptions plain = {.pid = getpid(), .sample_period = 1'000, .exclude_kernel = true};
   const OpenOptions signals = {
       .pid = getpid(), .sample_period = 1'000, .exclude_kernel = true, .sigtrap = true};
-  EXPECT_EQ(UnprivilegedErrno(spec, plain, {CAP_PERFMON}), 0) << rule::PRM_015.text;
-  EXPECT_EQ(UnprivilegedErrno(spec, signals, {CAP_PERFMON}), EACCES) << rule::PRM_015.text;
-  EXPECT_EQ(UnprivilegedErrno(spec, signals, {CAP_KILL}), EACCES) << rule::PRM_015.text;
-  EXPECT_EQ(UnprivilegedErrno(spec, signals, {CAP_PERFMON, CAP_KILL}), 0) << rule::PRM_015.text;
-  EXPECT_EQ(UnprivilegedErrno(spec, signals, {CAP_SYS_PTRACE}), 0) << rule::PRM_015.text;
+  EXPECT_EQ(UnprivilegedErrno(spec, plain, {CAP_PERFMON}), 0);
+  EXPECT_EQ(UnprivilegedErrno(spec, signals, {CAP_PERFMON}), EACCES);
+  EXPECT_EQ(UnprivilegedErrno(spec, signals, {CAP_KILL}), EACCES);
+  EXPECT_EQ(UnprivilegedErrno(spec, signals, {CAP_PERFMON, CAP_KILL}), 0);
+  EXPECT_EQ(UnprivilegedErrno(spec, signals, {CAP_SYS_PTRACE}), 0);
 }
 
 bool IsKernelAddress(std::uint64_t address) { return address >> 63 != 0; }
@@ -180,16 +172,14 @@ CONFORMANCE_CASE(Permission, UserSamplesHideKernelAddresses, .rules = {rule::PRM
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kLog}) {
   constexpr std::uint64_t kUser = 0x40'1000, kKernel = 0xffff'ffff'8100'1000;
   const EventSpec spec = target().AnyEvent();
-  const Event event =
-      Open(spec, {.sample_period = 1,
-                  .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN |
-                                 PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER,
-                  .exclude_kernel = true,
-                  .edit = [](perf_event_attr& attr) {
-                    attr.sample_regs_intr = attr.sample_regs_user = reg::Bit(reg::kIp);
-                  }});
-  Ring ring(event);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(spec, {.sample_period = 1,
+                     .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN |
+                                    PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER,
+                     .exclude_kernel = true,
+                     .edit = [](perf_event_attr& attr) {
+                       attr.sample_regs_intr = attr.sample_regs_user = reg::Bit(reg::kIp);
+                     }});
   for (int i = 0; i < 20; ++i) {
     Pulse(spec, 1, {.privilege = Privilege::kKernel, .ip = kKernel, .addr = kKernel + 8});
     Pulse(spec, 1, {.privilege = Privilege::kUser, .ip = kUser, .addr = kUser + 8});
@@ -202,20 +192,19 @@ CONFORMANCE_CASE(Permission, UserSamplesHideKernelAddresses, .rules = {rule::PRM
   Pulse(spec, 1, {.privilege = Privilege::kKernel, .ip = kKernel, .addr = kKernel + 8});
   line.Release();
   const RingContents contents = ring.Drain();
-  ASSERT_EQ(contents.samples.size(), 21u) << rule::PRM_013.text;
+  ASSERT_EQ(contents.samples.size(), 21u);
   for (const Sample& sample : contents.samples) {
-    EXPECT_FALSE(IsKernelAddress(*sample.ip)) << rule::PRM_013.text;
-    EXPECT_FALSE(IsKernelAddress(*sample.addr)) << rule::PRM_013.text;
+    EXPECT_FALSE(IsKernelAddress(*sample.ip));
+    EXPECT_FALSE(IsKernelAddress(*sample.addr));
     for (const std::uint64_t value : sample.regs_intr.value_or(std::vector<std::uint64_t>{})) {
-      EXPECT_FALSE(IsKernelAddress(value)) << rule::PRM_013.text << " register " << value;
+      EXPECT_FALSE(IsKernelAddress(value)) << "register " << value;
     }
     // The entries after the first one come from the user's stack frames, which may have any value.
     const std::vector<std::uint64_t>& chain = *sample.callchain;
     EXPECT_THAT(chain,
-                testing::Not(testing::Contains(static_cast<std::uint64_t>(PERF_CONTEXT_KERNEL))))
-        << rule::PRM_013.text;
-    ASSERT_GE(chain.size(), 2u) << rule::PRM_013.text;
-    EXPECT_FALSE(IsKernelAddress(chain[1])) << rule::PRM_013.text;
+                testing::Not(testing::Contains(static_cast<std::uint64_t>(PERF_CONTEXT_KERNEL))));
+    ASSERT_GE(chain.size(), 2u);
+    EXPECT_FALSE(IsKernelAddress(chain[1]));
   }
 }
 

@@ -27,8 +27,8 @@ CONFORMANCE_CASE(Precise, PendingRecordAtTheLimitStopsTheEventOnce,
       event.Refresh(1);
       target().Stimulate(spec, 10);
       event.Disable();
-      EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::PRC_009.text;
-      EXPECT_THAT(event.Read(), Counted(spec, 10 * round)) << rule::PRC_012.text;
+      EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::PRC_009;
+      EXPECT_THAT(event.Read(), Counted(spec, 10 * round)) << rule::PRC_012;
     }
   }
 }
@@ -40,18 +40,15 @@ CONFORMANCE_CASE(Precise, NoRecordWaitsIfSamplesAreAwaited, .rules = {rule::SIG_
   for (const std::uint32_t samples : {1u, 3u}) {
     OpenOptions options = Precise(10);
     options.wakeup_events = samples;
-    const Event event = Open(spec, options);
-    Ring ring(event, 1);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, options, 1);
     for (int i = 0; i < 3; ++i) {
       pollfd ready = {event.fd(), POLLIN, 0};
       target().Stimulate(spec, 10 * samples - 1);
-      EXPECT_EQ(poll(&ready, 1, 0), 0) << rule::SIG_006.text;
+      EXPECT_EQ(poll(&ready, 1, 0), 0);
       target().Stimulate(spec, 1);
       // The interrupt wakes this task. Nothing here may wait for it asleep.
-      EXPECT_TRUE(RepeatUntil([] {}, [&] { return poll(&ready, 1, 0) == 1; }))
-          << rule::SIG_006.text;
-      EXPECT_EQ(ring.Drain().samples.size(), samples) << rule::SIG_006.text;
+      EXPECT_TRUE(RepeatUntil([] {}, [&] { return poll(&ready, 1, 0) == 1; }));
+      EXPECT_EQ(ring.Drain().samples.size(), samples);
     }
   }
 }
@@ -65,24 +62,21 @@ CONFORMANCE_CASE(Precise, RegisterOutsideTheRecordIsShown, .rules = {rule::PRC_0
     precise(attr);
     attr.sample_regs_intr = reg::Bit(reg::kUnrecorded);
   };
-  const Event event = Open(spec, options);
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options, 1);
   target().Stimulate(spec, 20);
   event.Disable();
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 2u);
   for (const Sample& sample : got.samples) {
-    ASSERT_EQ(sample.regs_intr->size(), 1u) << rule::REC_019.text;
-    EXPECT_NE(sample.regs_intr->front(), 0u) << rule::PRC_006.text;
+    ASSERT_EQ(sample.regs_intr->size(), 1u) << rule::REC_019;
+    EXPECT_NE(sample.regs_intr->front(), 0u) << rule::PRC_006;
   }
 }
 
 // The sample of each member reads the other one, whose record is pending.
 CONFORMANCE_CASE(Precise, SampleReadsMemberWithAPendingRecord,
                  .rules = {rule::PRC_008, rule::PRC_003},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups,
-                           Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kGroups},
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // a context switch drains the buffer of records
   const std::vector<EventSpec> specs = target().AnyEvents(2);
@@ -103,12 +97,12 @@ CONFORMANCE_CASE(Precise, SampleReadsMemberWithAPendingRecord,
       hold.Release();
       const GroupReading now = leader.ReadGroup();
       ASSERT_EQ(now.entries.size(), 2u);
-      EXPECT_EQ(now.entries[0].value, 10 * round) << rule::PRC_008.text;
-      EXPECT_EQ(now.entries[1].value, 10 * round) << rule::PRC_008.text;
+      EXPECT_EQ(now.entries[0].value, 10 * round) << rule::PRC_008;
+      EXPECT_EQ(now.entries[1].value, 10 * round) << rule::PRC_008;
     }
     leader.Disable();
-    EXPECT_EQ(leader_ring.Drain().samples.size(), 3u) << rule::PRC_003.text;
-    EXPECT_EQ(member_ring.Drain().samples.size(), 3u) << rule::PRC_003.text;
+    EXPECT_EQ(leader_ring.Drain().samples.size(), 3u) << rule::PRC_003;
+    EXPECT_EQ(member_ring.Drain().samples.size(), 3u) << rule::PRC_003;
   }
 }
 
@@ -133,8 +127,8 @@ CONFORMANCE_CASE(Precise, TimeIsThatOfOtherEvents, .rules = {rule::REC_004},
   ASSERT_EQ(outer.samples.size(), 6u);
   ASSERT_EQ(inner.samples.size(), 5u);
   for (std::size_t i = 0; i < 5; ++i) {
-    EXPECT_GE(*inner.samples[i].time, *outer.samples[i].time) << rule::REC_004.text;
-    EXPECT_LE(*inner.samples[i].time, *outer.samples[i + 1].time) << rule::REC_004.text;
+    EXPECT_GE(*inner.samples[i].time, *outer.samples[i].time);
+    EXPECT_LE(*inner.samples[i].time, *outer.samples[i + 1].time);
   }
 }
 

@@ -35,8 +35,8 @@ CONFORMANCE_CASE(ReadFormat, PlainReadingIsTheCountAlone, .rules = {rule::RDF_00
   event.Enable();
   target().Stimulate(spec, 0x1122334455);
   std::array<std::uint64_t, 4> words = {};
-  ASSERT_EQ(::read(event.fd(), words.data(), sizeof(words)), 8) << rule::RDF_001.text;
-  EXPECT_THAT(words[0], Counted(spec, 0x1122334455)) << rule::RDF_001.text;
+  ASSERT_EQ(::read(event.fd(), words.data(), sizeof(words)), 8);
+  EXPECT_THAT(words[0], Counted(spec, 0x1122334455));
 }
 
 CONFORMANCE_CASE(ReadFormat, TimesFollowTheValue, .rules = {rule::RDF_002},
@@ -47,10 +47,10 @@ CONFORMANCE_CASE(ReadFormat, TimesFollowTheValue, .rules = {rule::RDF_002},
   target().Stimulate(spec, 3);
   event.Disable();
   std::array<std::uint64_t, 4> words = {};
-  ASSERT_EQ(::read(event.fd(), words.data(), sizeof(words)), 24) << rule::RDF_002.text;
-  EXPECT_THAT(words[0], Counted(spec, 3)) << rule::RDF_002.text;
-  EXPECT_GT(words[1], 0u) << rule::RDF_002.text;
-  EXPECT_GT(words[2], 0u) << rule::RDF_002.text;
+  ASSERT_EQ(::read(event.fd(), words.data(), sizeof(words)), 24);
+  EXPECT_THAT(words[0], Counted(spec, 3));
+  EXPECT_GT(words[1], 0u);
+  EXPECT_GT(words[2], 0u);
 }
 
 CONFORMANCE_CASE(ReadFormat, EachFormatHasDocumentedLayout,
@@ -69,30 +69,30 @@ CONFORMANCE_CASE(ReadFormat, EachFormatHasDocumentedLayout,
     const RawRead exact(leader.fd(), size);
     const RawRead larger(leader.fd(), exact.bytes.size());
     const RawRead shorter(leader.fd(), size - 1);
-    EXPECT_EQ(exact.result, static_cast<ssize_t>(size)) << rule::RDF_006.text << format;
-    EXPECT_EQ(larger.result, static_cast<ssize_t>(size)) << rule::RDF_008.text << format;
-    EXPECT_TRUE(larger.UntouchedFrom(size)) << rule::RDF_008.text << format;
-    EXPECT_EQ(larger.bytes, exact.bytes) << rule::RDF_008.text << format;
-    EXPECT_EQ(shorter.error, ENOSPC) << rule::RDF_007.text << format;
-    EXPECT_TRUE(shorter.UntouchedFrom(0)) << rule::RDF_007.text << format;
+    EXPECT_EQ(exact.result, static_cast<ssize_t>(size)) << rule::RDF_006 << format;
+    EXPECT_EQ(larger.result, static_cast<ssize_t>(size)) << rule::RDF_008 << format;
+    EXPECT_TRUE(larger.UntouchedFrom(size)) << rule::RDF_008 << format;
+    EXPECT_EQ(larger.bytes, exact.bytes) << rule::RDF_008 << format;
+    EXPECT_EQ(shorter.error, ENOSPC) << rule::RDF_007 << format;
+    EXPECT_TRUE(shorter.UntouchedFrom(0)) << rule::RDF_007 << format;
     const std::span<const std::byte> bytes = std::as_bytes(std::span(exact.bytes)).first(size);
     const bool with_id = (format & PERF_FORMAT_ID) != 0;
     std::vector<GroupEntry> entries;
     if (format & PERF_FORMAT_GROUP) {
       const std::optional<GroupReading> reading = ParseGroupReading(bytes, format);
-      ASSERT_TRUE(reading) << rule::RDF_004.text;
+      ASSERT_TRUE(reading) << rule::RDF_004;
       entries = reading->entries;
-      ASSERT_EQ(entries.size(), 2u) << rule::RDF_004.text;
-      EXPECT_EQ(entries[1].id, with_id ? member.Id() : 0) << rule::RDF_003.text;
+      ASSERT_EQ(entries.size(), 2u) << rule::RDF_004;
+      EXPECT_EQ(entries[1].id, with_id ? member.Id() : 0) << rule::RDF_003;
     } else {
       const std::optional<Reading> reading = ParseReading(bytes, format);
-      ASSERT_TRUE(reading) << rule::RDF_006.text;
+      ASSERT_TRUE(reading) << rule::RDF_006;
       entries = {{reading->value, reading->id, reading->lost}};
     }
-    EXPECT_EQ(entries[0].id, with_id ? leader.Id() : 0) << rule::RDF_003.text;
+    EXPECT_EQ(entries[0].id, with_id ? leader.Id() : 0) << rule::RDF_003;
     for (const GroupEntry& entry : entries) {
-      EXPECT_THAT(entry, Counted(spec, 21)) << rule::RDF_004.text << format;
-      EXPECT_EQ(entry.lost, 0u) << rule::RDF_006.text << format;
+      EXPECT_THAT(entry, Counted(spec, 21)) << rule::RDF_004 << format;
+      EXPECT_EQ(entry.lost, 0u) << rule::RDF_006 << format;
     }
   }
 }
@@ -106,12 +106,12 @@ CONFORMANCE_CASE(ReadFormat, GroupReadingHasItsMembersInOrder,
     group.Enable();
     const std::vector<std::uint64_t> want = PulseEach(specs, 5'000);
     const GroupReading reading = group.Read();
-    ASSERT_EQ(reading.entries.size(), specs.size()) << rule::RDF_004.text;
-    EXPECT_GT(reading.time_enabled, 0u) << rule::RDF_002.text;
-    EXPECT_GT(reading.time_running, 0u) << rule::RDF_002.text;
+    ASSERT_EQ(reading.entries.size(), specs.size()) << rule::RDF_004;
+    EXPECT_GT(reading.time_enabled, 0u) << rule::RDF_002;
+    EXPECT_GT(reading.time_running, 0u) << rule::RDF_002;
     for (std::size_t i = 0; i < specs.size(); ++i) {
-      EXPECT_EQ(reading.entries[i].id, group[i].Id()) << rule::RDF_003.text;
-      EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::RDF_004.text;
+      EXPECT_EQ(reading.entries[i].id, group[i].Id()) << rule::RDF_003;
+      EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::RDF_004;
     }
   }
 
@@ -137,16 +137,16 @@ CONFORMANCE_CASE(ReadFormat, SiblingReadsTheGroupInItsOwnFormat, .rules = {rule:
   leader.EnableGroup();
   target().Stimulate(spec, 8);
   std::array<std::uint64_t, 16> words = {};
-  ASSERT_EQ(::read(leader.fd(), words.data(), sizeof(words)), 24) << rule::RDF_011.text;
-  EXPECT_EQ(words[0], 2u) << rule::RDF_011.text;
+  ASSERT_EQ(::read(leader.fd(), words.data(), sizeof(words)), 24);
+  EXPECT_EQ(words[0], 2u);
   const GroupReading reading = member.ReadGroup();
-  ASSERT_EQ(reading.entries.size(), 2u) << rule::RDF_011.text;
-  EXPECT_EQ(reading.entries[0].id, leader.Id()) << rule::RDF_011.text;
-  EXPECT_EQ(reading.entries[1].id, member.Id()) << rule::RDF_011.text;
+  ASSERT_EQ(reading.entries.size(), 2u);
+  EXPECT_EQ(reading.entries[0].id, leader.Id());
+  EXPECT_EQ(reading.entries[1].id, member.Id());
   for (const GroupEntry& entry : reading.entries) {
-    EXPECT_THAT(entry, Counted(spec, 8)) << rule::RDF_011.text;
+    EXPECT_THAT(entry, Counted(spec, 8));
   }
-  EXPECT_GT(reading.time_running, 0u) << rule::RDF_011.text;
+  EXPECT_GT(reading.time_running, 0u);
 }
 
 CONFORMANCE_CASE(ReadFormat, EachFormatSumsInheritedGroup, .rules = {rule::RDF_004, rule::RDF_006},
@@ -165,12 +165,12 @@ CONFORMANCE_CASE(ReadFormat, EachFormatSumsInheritedGroup, .rules = {rule::RDF_0
     for (const Event* event : {&leader, &member}) {
       const std::size_t size = SizeOf(format, 2);
       const RawRead raw(event->fd(), sizeof(RawRead::bytes));
-      ASSERT_EQ(raw.result, static_cast<ssize_t>(size)) << rule::RDF_006.text << format;
+      ASSERT_EQ(raw.result, static_cast<ssize_t>(size)) << rule::RDF_006 << format;
       const std::span<const std::byte> bytes = std::as_bytes(std::span(raw.bytes)).first(size);
       const bool group = (format & PERF_FORMAT_GROUP) != 0;
       const std::uint64_t value = group ? ParseGroupReading(bytes, format)->entries.back().value
                                         : ParseReading(bytes, format)->value;
-      EXPECT_THAT(value, Counted(spec, 305)) << rule::RDF_004.text << format;
+      EXPECT_THAT(value, Counted(spec, 305)) << rule::RDF_004 << format;
     }
   }
 }

@@ -44,16 +44,15 @@ CONFORMANCE_CASE(ReadFormat, ReadToBadMemoryReturnsEfault, .rules = {rule::RDF_0
     const Event member = Open(spec, {.group_fd = leader.fd(), .read_format = format});
     leader.EnableGroup();
     target().Stimulate(spec, 30);
-    EXPECT_EQ(ErrnoOfRead(member, nullptr), EFAULT) << rule::RDF_010.text;
-    EXPECT_EQ(ErrnoOfRead(leader, std::bit_cast<void*>(std::uintptr_t{0} - 4'096)), EFAULT)
-        << rule::RDF_010.text;
-    EXPECT_EQ(ErrnoOfRead(leader, half.second() - 16), EFAULT) << rule::RDF_010.text;
-    EXPECT_EQ(ErrnoOfRead(leader, half.second()), EFAULT) << rule::RDF_010.text;
-    EXPECT_EQ(ErrnoOfRead(leader, read_only.first()), EFAULT) << rule::RDF_010.text;
+    EXPECT_EQ(ErrnoOfRead(member, nullptr), EFAULT);
+    EXPECT_EQ(ErrnoOfRead(leader, std::bit_cast<void*>(std::uintptr_t{0} - 4'096)), EFAULT);
+    EXPECT_EQ(ErrnoOfRead(leader, half.second() - 16), EFAULT);
+    EXPECT_EQ(ErrnoOfRead(leader, half.second()), EFAULT);
+    EXPECT_EQ(ErrnoOfRead(leader, read_only.first()), EFAULT);
     target().Stimulate(spec, 12);
     const std::uint64_t count =
         format == kReadTimes ? leader.Read().value : leader.ReadGroup().entries.front().value;
-    EXPECT_THAT(count, Counted(spec, 42)) << rule::RDF_010.text;
+    EXPECT_THAT(count, Counted(spec, 42));
   }
 }
 
@@ -73,14 +72,13 @@ CONFORMANCE_CASE(ReadFormat, ReadToUnpopulatedMemorySucceeds, .rules = {rule::RD
   char* const hole = own_page + 512;  // an unused part of the control page
   char* const across = fresh.second() - 8;
   for (char* to : {across, of_file.second() - 8, hole}) {
-    ASSERT_EQ(::read(event.fd(), to, 64), 16) << rule::RDF_010.text;
+    ASSERT_EQ(::read(event.fd(), to, 64), 16);
     std::uint64_t words[2] = {};
     std::memcpy(words, to, sizeof(words));
-    EXPECT_THAT(words[0], Counted(spec, 30)) << rule::RDF_010.text;
-    EXPECT_EQ(words[1], event.Id()) << rule::RDF_010.text;
+    EXPECT_THAT(words[0], Counted(spec, 30));
+    EXPECT_EQ(words[1], event.Id());
   }
-  EXPECT_EQ(ErrnoOfRead(event, own_page + PageSize()), EFAULT)
-      << "data pages are read-only: " << rule::RDF_010.text;
+  EXPECT_EQ(ErrnoOfRead(event, own_page + PageSize()), EFAULT) << "data pages are read-only";
 }
 
 }  // namespace

@@ -24,10 +24,9 @@ CONFORMANCE_CASE(ReadFormat, RunningEqualsEnabledWhileAllFit,
     for (std::size_t i = 0; i < specs.size(); ++i) {
       want[i] += more[i];
       const Reading reading = events[i].Read();
-      EXPECT_EQ(reading.time_running, reading.time_enabled)
-          << rule::RDF_012.text << rule::MUX_015.text;
-      EXPECT_GT(reading.time_running, 0u) << rule::RDF_012.text;
-      EXPECT_THAT(reading, Counted(specs[i], want[i])) << rule::MUX_015.text;
+      EXPECT_EQ(reading.time_running, reading.time_enabled) << rule::RDF_012 << rule::MUX_015;
+      EXPECT_GT(reading.time_running, 0u) << rule::RDF_012;
+      EXPECT_THAT(reading, Counted(specs[i], want[i])) << rule::MUX_015;
     }
   }
 }
@@ -50,17 +49,16 @@ CONFORMANCE_CASE(ReadFormat, TimesStandStillWhileTheTaskSleeps,
   target().Stimulate(spec, 50);
   BusyWait(0.003);
   const Reading second = event.Read();
-  EXPECT_EQ(second.time_enabled, first.time_enabled) << rule::RDF_013.text;
-  EXPECT_EQ(second.time_running, first.time_running) << rule::RDF_013.text;
-  EXPECT_THAT(second, Counted(spec, 0)) << rule::RDF_013.text;
+  EXPECT_EQ(second.time_enabled, first.time_enabled) << rule::RDF_013;
+  EXPECT_EQ(second.time_running, first.time_running) << rule::RDF_013;
+  EXPECT_THAT(second, Counted(spec, 0)) << rule::RDF_013;
 
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  ASSERT_EQ(child.Run(), 0);
   const Reading last = event.Read();
-  EXPECT_THAT(last, Counted(spec, 777)) << rule::RDF_016.text;
-  EXPECT_GT(last.time_running, second.time_running) << rule::RDF_016.text;
+  EXPECT_THAT(last, Counted(spec, 777)) << rule::RDF_016;
+  EXPECT_GT(last.time_running, second.time_running) << rule::RDF_016;
   BusyWait(0.001);
-  EXPECT_EQ(event.Read().time_enabled, last.time_enabled) << rule::RDF_016.text;
+  EXPECT_EQ(event.Read().time_enabled, last.time_enabled) << rule::RDF_016;
 }
 
 CONFORMANCE_CASE(ReadFormat, InheritedDescriptorReadsTheSameEvent, .rules = {rule::RDF_015},
@@ -73,9 +71,8 @@ CONFORMANCE_CASE(ReadFormat, InheritedDescriptorReadsTheSameEvent, .rules = {rul
     target().Stimulate(spec, 9);
     return event.Read().value == 123 ? 0 : 1;
   });
-  child.Go();
-  EXPECT_EQ(child.Wait(), 0) << rule::RDF_015.text;
-  EXPECT_THAT(event.Read(), Counted(spec, 123)) << rule::RDF_015.text;
+  EXPECT_EQ(child.Run(), 0);
+  EXPECT_THAT(event.Read(), Counted(spec, 123));
 }
 
 CONFORMANCE_CASE(ReadFormat, PassedDescriptorReadsTheSameEvent, .rules = {rule::RDF_015},
@@ -92,7 +89,7 @@ CONFORMANCE_CASE(ReadFormat, PassedDescriptorReadsTheSameEvent, .rules = {rule::
   const Event event(pipe.Receive(), MakeAttr(spec));
   target().Stimulate(spec, 1'000);
   ASSERT_EQ(child.Wait(), 0);
-  EXPECT_THAT(event.Read(), Counted(spec, 66)) << rule::RDF_015.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 66));
 }
 
 }  // namespace

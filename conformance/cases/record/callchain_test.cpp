@@ -44,10 +44,8 @@ struct OverflowChain {
 OverflowChain Overflow(std::uint32_t privilege, std::uint64_t ip,
                        const std::function<void(perf_event_attr&)>& edit = {}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event =
-      Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_CALLCHAIN, .edit = edit});
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_CALLCHAIN, .edit = edit}, 4);
   OverflowChain result;
   refpmu_pulse pulse = {};
   pulse.size = sizeof(pulse);
@@ -74,55 +72,52 @@ Chain AfterMarker(std::uint64_t marker, const Chain& chain, std::size_t n) {
 bool IsKernelAddress(std::uint64_t address) { return address >> 63 != 0; }
 
 CONFORMANCE_CASE(Record, CallchainStartsAtOverflow, .rules = {rule::REC_007},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks}) {
   const OverflowChain result = Overflow(REFPMU_PRIV_USER, kIp);
-  ASSERT_GE(result.chain.size(), 5u) << rule::REC_007.text;
-  EXPECT_EQ(result.chain[0], kUser) << rule::REC_007.text;
-  EXPECT_EQ(result.chain[1], kIp) << rule::REC_007.text;
-  EXPECT_EQ(Chain(result.chain.begin() + 2, result.chain.begin() + 5), result.returns)
-      << rule::REC_007.text;
-  EXPECT_THAT(result.chain, testing::Not(testing::Contains(kKernel))) << rule::REC_007.text;
+  ASSERT_GE(result.chain.size(), 5u);
+  EXPECT_EQ(result.chain[0], kUser);
+  EXPECT_EQ(result.chain[1], kIp);
+  EXPECT_EQ(Chain(result.chain.begin() + 2, result.chain.begin() + 5), result.returns);
+  EXPECT_THAT(result.chain, testing::Not(testing::Contains(kKernel)));
 }
 
 CONFORMANCE_CASE(Record, KernelCallchainContinuesInUserSpace, .rules = {rule::REC_007},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks, Cap::kExcludes}) {
   const OverflowChain result = Overflow(REFPMU_PRIV_KERNEL, 0);
-  ASSERT_EQ(result.chain.front(), kKernel) << rule::REC_007.text;
+  ASSERT_EQ(result.chain.front(), kKernel);
   const auto user = std::find(result.chain.begin(), result.chain.end(), kUser);
-  ASSERT_GE(user - result.chain.begin(), 3) << rule::REC_007.text;
-  EXPECT_TRUE(std::all_of(result.chain.begin() + 1, user, IsKernelAddress)) << rule::REC_007.text;
+  ASSERT_GE(user - result.chain.begin(), 3);
+  EXPECT_TRUE(std::all_of(result.chain.begin() + 1, user, IsKernelAddress));
   // The outer functions have no frame pointers. So the entries behind these four have any value.
   const Chain users = AfterMarker(kUser, result.chain, 4);
-  ASSERT_EQ(users.size(), 4u) << rule::REC_007.text;
-  EXPECT_TRUE(std::none_of(users.begin(), users.end(), IsKernelAddress)) << rule::REC_007.text;
-  EXPECT_EQ(Chain(users.begin() + 1, users.end()), result.returns) << rule::REC_007.text;
+  ASSERT_EQ(users.size(), 4u);
+  EXPECT_TRUE(std::none_of(users.begin(), users.end(), IsKernelAddress));
+  EXPECT_EQ(Chain(users.begin() + 1, users.end()), result.returns);
 }
 
 CONFORMANCE_CASE(Record, CallchainLeavesOutWhatIsExcluded, .rules = {rule::REC_007},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks, Cap::kExcludes}) {
   const OverflowChain kernel_only = Overflow(
       REFPMU_PRIV_KERNEL, 0, [](perf_event_attr& attr) { attr.exclude_callchain_user = 1; });
-  EXPECT_EQ(kernel_only.chain.front(), kKernel) << rule::REC_007.text;
-  EXPECT_GE(kernel_only.chain.size(), 3u) << rule::REC_007.text;
-  EXPECT_TRUE(std::all_of(kernel_only.chain.begin(), kernel_only.chain.end(), IsKernelAddress))
-      << rule::REC_007.text;
-  EXPECT_THAT(kernel_only.chain, testing::Not(testing::Contains(kUser))) << rule::REC_007.text;
+  EXPECT_EQ(kernel_only.chain.front(), kKernel);
+  EXPECT_GE(kernel_only.chain.size(), 3u);
+  EXPECT_TRUE(std::all_of(kernel_only.chain.begin(), kernel_only.chain.end(), IsKernelAddress));
+  EXPECT_THAT(kernel_only.chain, testing::Not(testing::Contains(kUser)));
   const OverflowChain user_only = Overflow(
       REFPMU_PRIV_KERNEL, 0, [](perf_event_attr& attr) { attr.exclude_callchain_kernel = 1; });
-  ASSERT_GE(user_only.chain.size(), 5u) << rule::REC_007.text;
-  EXPECT_EQ(user_only.chain.front(), kUser) << rule::REC_007.text;
-  EXPECT_EQ(Chain(user_only.chain.begin() + 2, user_only.chain.begin() + 5), user_only.returns)
-      << rule::REC_007.text;
+  ASSERT_GE(user_only.chain.size(), 5u);
+  EXPECT_EQ(user_only.chain.front(), kUser);
+  EXPECT_EQ(Chain(user_only.chain.begin() + 2, user_only.chain.begin() + 5), user_only.returns);
 }
 
 CONFORMANCE_CASE(Record, CallchainIsNoLongerThanAskedFor, .rules = {rule::REC_007},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks}) {
   for (const std::uint16_t depth : {1, 2, 3}) {
     const OverflowChain result = Overflow(
         REFPMU_PRIV_USER, kIp, [depth](perf_event_attr& attr) { attr.sample_max_stack = depth; });
     Chain want = {kUser, kIp};
     want.insert(want.end(), result.returns.begin(), result.returns.begin() + depth - 1);
-    EXPECT_EQ(result.chain, want) << rule::REC_007.text;
+    EXPECT_EQ(result.chain, want);
   }
 }
 
@@ -130,14 +125,12 @@ CONFORMANCE_CASE(Record, CallchainOf32BitTaskFollowsItsFrames, .rules = {rule::R
                  .needs = {Cap::kSoftware, Cap::kSampling, Cap::kTasks, Cap::kCompat}) {
   const Program32 program = ProgramThatWrites();
   Child child = ChildThatExecutes(program);
-  const Event faults = Open(Software(PERF_COUNT_SW_PAGE_FAULTS),
-                            {.pid = child.pid(),
-                             .sample_period = 1,
-                             .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN});
-  Ring ring(faults, 64);
-  faults.Enable();
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  auto [faults, ring] = Sampler(Software(PERF_COUNT_SW_PAGE_FAULTS),
+                                {.pid = child.pid(),
+                                 .sample_period = 1,
+                                 .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN},
+                                64);
+  ASSERT_EQ(child.Run(), 0);
   const RingContents got = ring.Drain();
   const auto written =
       std::find_if(got.samples.begin(), got.samples.end(),
@@ -145,7 +138,7 @@ CONFORMANCE_CASE(Record, CallchainOf32BitTaskFollowsItsFrames, .rules = {rule::R
   ASSERT_NE(written, got.samples.end());
   Chain want = {kUser, program.ip};
   want.insert(want.end(), program.returns.begin(), program.returns.end());
-  EXPECT_EQ(*written->callchain, want) << rule::REC_007.text;
+  EXPECT_EQ(*written->callchain, want);
 }
 
 }  // namespace

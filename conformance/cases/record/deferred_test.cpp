@@ -90,18 +90,16 @@ void TouchNewPage() {
 CONFORMANCE_CASE(Record, DeferredChainEndsInMarkerAndCookie, .rules = {rule::REC_122},
                  .needs = {Cap::kStimulus, Cap::kAnyTask}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, Chains(Defer::kSamples, target().min_period()));
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, Chains(Defer::kSamples, target().min_period()), 4);
   for (int i = 0; i < 3; ++i) target().Stimulate(spec, target().min_period());
   event.Disable();
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 3u);
   for (const Sample& sample : got.samples) {
     const Chain& chain = *sample.callchain;
-    EXPECT_NE(CookieOf(sample), 0u) << rule::REC_122.text;
-    EXPECT_EQ(std::ranges::count(chain, kContextUserDeferred), 1) << rule::REC_122.text;
-    EXPECT_THAT(chain, testing::Not(testing::Contains(kUser))) << rule::REC_122.text;
+    EXPECT_NE(CookieOf(sample), 0u);
+    EXPECT_EQ(std::ranges::count(chain, kContextUserDeferred), 1);
+    EXPECT_THAT(chain, testing::Not(testing::Contains(kUser)));
   }
 }
 
@@ -118,17 +116,17 @@ CONFORMANCE_CASE(Record, DeferredRecordFollowsItsSample, .rules = {rule::REC_123
   const std::uint64_t head = ring.head();
   const std::uint64_t other_head = other_ring.head();
   event.Disable();
-  EXPECT_EQ(ring.head(), head) << rule::REC_123.text;
-  EXPECT_EQ(other_ring.head(), other_head) << rule::REC_123.text;
+  EXPECT_EQ(ring.head(), head);
+  EXPECT_EQ(other_ring.head(), other_head);
   const RingContents got = ring.Drain();
   const std::vector<std::uint32_t> pair = {PERF_RECORD_SAMPLE, kRecordCallchainDeferred};
-  EXPECT_THAT(got.order, testing::ElementsAre(pair[0], pair[1], pair[0], pair[1], pair[0], pair[1]))
-      << rule::REC_123.text;
+  EXPECT_THAT(got.order,
+              testing::ElementsAre(pair[0], pair[1], pair[0], pair[1], pair[0], pair[1]));
   const RingContents others = other_ring.Drain();
   for (const RingContents* records : {&got, &others}) {
-    ASSERT_EQ(records->deferred.size(), 3u) << rule::REC_123.text;
+    ASSERT_EQ(records->deferred.size(), 3u);
     for (std::size_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(records->deferred[i].cookie, CookieOf(got.samples.at(i))) << rule::REC_123.text;
+      EXPECT_EQ(records->deferred[i].cookie, CookieOf(got.samples.at(i)));
     }
   }
 }
@@ -140,26 +138,24 @@ CONFORMANCE_CASE(Record, DeferredRecordHoldsAddressesAndSampleId, .rules = {rule
                          PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
   for (const bool with_id : {false, true}) {
     options.sample_id_all = with_id;
-    const Event event = Open(Software(PERF_COUNT_SW_PAGE_FAULTS), options);
-    Ring ring(event, 8);
-    event.Enable();
+    auto [event, ring] = Sampler(Software(PERF_COUNT_SW_PAGE_FAULTS), options, 8);
     TouchNewPage();
     event.Disable();
     std::vector<Record> records = ring.DrainRaw();
     std::erase_if(records, [](const Record& r) { return r.type != kRecordCallchainDeferred; });
-    ASSERT_FALSE(records.empty()) << rule::REC_124.text;
+    ASSERT_FALSE(records.empty());
     for (const Record& record : records) {
-      EXPECT_EQ(record.misc, PERF_RECORD_MISC_USER) << rule::REC_124.text;
+      EXPECT_EQ(record.misc, PERF_RECORD_MISC_USER);
       const auto deferred = ParseDeferred(record, event.attr());
-      ASSERT_TRUE(deferred.has_value()) << rule::REC_124.text;
-      EXPECT_FALSE(deferred->ips.empty()) << rule::REC_124.text;
-      EXPECT_THAT(deferred->ips, testing::Each(testing::Lt(kLastAddress))) << rule::REC_124.text;
+      ASSERT_TRUE(deferred.has_value());
+      EXPECT_FALSE(deferred->ips.empty());
+      EXPECT_THAT(deferred->ips, testing::Each(testing::Lt(kLastAddress)));
       if (!with_id) continue;
-      EXPECT_EQ(deferred->trailer.id, event.Id()) << rule::REC_124.text;
-      EXPECT_EQ(deferred->trailer.stream_id, event.Id()) << rule::REC_124.text;
-      EXPECT_EQ(deferred->trailer.identifier, event.Id()) << rule::REC_124.text;
-      EXPECT_EQ(deferred->trailer.pid, static_cast<std::uint32_t>(getpid())) << rule::REC_124.text;
-      EXPECT_EQ(deferred->trailer.tid, static_cast<std::uint32_t>(gettid())) << rule::REC_124.text;
+      EXPECT_EQ(deferred->trailer.id, event.Id());
+      EXPECT_EQ(deferred->trailer.stream_id, event.Id());
+      EXPECT_EQ(deferred->trailer.identifier, event.Id());
+      EXPECT_EQ(deferred->trailer.pid, static_cast<std::uint32_t>(getpid()));
+      EXPECT_EQ(deferred->trailer.tid, static_cast<std::uint32_t>(gettid()));
     }
   }
 }
@@ -182,14 +178,13 @@ CONFORMANCE_CASE(Record, DeferredAddressesBeginAtTheEntry, .rules = {rule::REC_1
   event.Disable();
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
-  ASSERT_EQ(got.deferred.size(), 1u) << rule::REC_125.text;
+  ASSERT_EQ(got.deferred.size(), 1u);
   Chain want = {got.samples[0].regs_user->at(0)};
   want.insert(want.end(), returns.begin(), returns.end());
   const Chain& ips = got.deferred[0].ips;
   EXPECT_EQ(Chain(ips.begin(),
                   ips.begin() + static_cast<std::ptrdiff_t>(std::min(ips.size(), want.size()))),
-            want)
-      << rule::REC_125.text;
+            want);
 }
 
 CASE_USES(Record, CookieIdentifiesTheEntry, Feature::kSyscallEvents);
@@ -210,16 +205,15 @@ CONFORMANCE_CASE(Record, CookieIdentifiesTheEntry, .rules = {rule::REC_126},
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 6u);
   // Both events request the record, so each entry has two.
-  ASSERT_EQ(got.deferred.size(), 6u) << rule::REC_126.text;
+  ASSERT_EQ(got.deferred.size(), 6u);
   std::set<std::uint64_t> cookies;
   for (std::size_t i = 0; i < 6; i += 2) {
     const std::uint64_t cookie = CookieOf(got.samples[i]);
-    EXPECT_NE(cookie, 0u) << rule::REC_126.text;
-    EXPECT_TRUE(cookies.insert(cookie).second)
-        << "the cookie of another entry: " << rule::REC_126.text;
-    EXPECT_EQ(CookieOf(got.samples[i + 1]), cookie) << rule::REC_126.text;
-    EXPECT_EQ(got.deferred[i].cookie, cookie) << rule::REC_126.text;
-    EXPECT_EQ(got.deferred[i + 1].cookie, cookie) << rule::REC_126.text;
+    EXPECT_NE(cookie, 0u);
+    EXPECT_TRUE(cookies.insert(cookie).second) << "the cookie of another entry";
+    EXPECT_EQ(CookieOf(got.samples[i + 1]), cookie);
+    EXPECT_EQ(got.deferred[i].cookie, cookie);
+    EXPECT_EQ(got.deferred[i + 1].cookie, cookie);
   }
 }
 
@@ -238,10 +232,9 @@ CONFORMANCE_CASE(Record, DeferredRecordNeedsItsFlag, .rules = {rule::REC_127}) {
   const RingContents got = samples_ring.Drain();
   ASSERT_FALSE(got.samples.empty());
   EXPECT_NE(CookieOf(got.samples[0]), 0u);
-  EXPECT_EQ(got.order, std::vector<std::uint32_t>(got.samples.size(), PERF_RECORD_SAMPLE))
-      << rule::REC_127.text;
-  EXPECT_EQ(records_ring.Drain().deferred.size(), got.samples.size()) << rule::REC_127.text;
-  EXPECT_THAT(neither_ring.Drain().order, testing::IsEmpty()) << rule::REC_127.text;
+  EXPECT_EQ(got.order, std::vector<std::uint32_t>(got.samples.size(), PERF_RECORD_SAMPLE));
+  EXPECT_EQ(records_ring.Drain().deferred.size(), got.samples.size());
+  EXPECT_THAT(neither_ring.Drain().order, testing::IsEmpty());
 }
 
 CASE_USES(Record, ExcludedUserChainIsNotDeferred, Feature::kTracepoints);
@@ -254,19 +247,17 @@ CONFORMANCE_CASE(Record, ExcludedUserChainIsNotDeferred, .rules = {rule::REC_128
     attr.exclude_callchain_user = 1;
   };
   // The kernel hits this tracepoint within a system call, so the chain has a kernel part.
-  const Event event = Open(SpecOfTracepoint("task:task_rename"), options);
-  Ring ring(event, 4);
-  event.Enable();
+  auto [event, ring] = Sampler(SpecOfTracepoint("task:task_rename"), options, 4);
   prctl(PR_SET_NAME, "renamed");
   event.Disable();
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
   const Chain& chain = *got.samples[0].callchain;
-  ASSERT_FALSE(chain.empty()) << rule::REC_128.text;
-  EXPECT_EQ(chain[0], static_cast<std::uint64_t>(PERF_CONTEXT_KERNEL)) << rule::REC_128.text;
-  EXPECT_THAT(chain, testing::Not(testing::Contains(kContextUserDeferred))) << rule::REC_128.text;
-  EXPECT_THAT(chain, testing::Not(testing::Contains(kUser))) << rule::REC_128.text;
-  EXPECT_THAT(got.deferred, testing::IsEmpty()) << rule::REC_128.text;
+  ASSERT_FALSE(chain.empty());
+  EXPECT_EQ(chain[0], static_cast<std::uint64_t>(PERF_CONTEXT_KERNEL));
+  EXPECT_THAT(chain, testing::Not(testing::Contains(kContextUserDeferred)));
+  EXPECT_THAT(chain, testing::Not(testing::Contains(kUser)));
+  EXPECT_THAT(got.deferred, testing::IsEmpty());
 }
 
 CASE_USES(Record, ExitingTaskHasAnImmediateChain, Feature::kTracepoints);
@@ -275,18 +266,15 @@ CONFORMANCE_CASE(Record, ExitingTaskHasAnImmediateChain, .rules = {rule::REC_129
   Child child([] { return 0; });
   OpenOptions options = Chains(Defer::kBoth);
   options.pid = child.pid();
-  const Event event = Open(SpecOfTracepoint("sched:sched_process_exit"), options);
-  Ring ring(event, 4);
-  event.Enable();
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  auto [event, ring] = Sampler(SpecOfTracepoint("sched:sched_process_exit"), options, 4);
+  ASSERT_EQ(child.Run(), 0);
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
   const Chain& chain = *got.samples[0].callchain;
-  EXPECT_THAT(chain, testing::Contains(kUser)) << rule::REC_129.text;
-  EXPECT_LT(chain.back(), kLastAddress) << rule::REC_129.text;
-  EXPECT_THAT(chain, testing::Not(testing::Contains(kContextUserDeferred))) << rule::REC_129.text;
-  EXPECT_THAT(got.deferred, testing::IsEmpty()) << rule::REC_129.text;
+  EXPECT_THAT(chain, testing::Contains(kUser));
+  EXPECT_LT(chain.back(), kLastAddress);
+  EXPECT_THAT(chain, testing::Not(testing::Contains(kContextUserDeferred)));
+  EXPECT_THAT(got.deferred, testing::IsEmpty());
 }
 
 // Another side-band record that the event requests must make no difference.
@@ -313,9 +301,9 @@ CONFORMANCE_CASE(Record, EventOfACpuReceivesDeferredRecords, .rules = {rule::REC
     const RingContents got = samples_ring.Drain();
     ASSERT_FALSE(got.samples.empty());
     const RingContents there = ring.Drain();
-    ASSERT_EQ(there.deferred.size(), got.samples.size()) << rule::REC_130.text;
+    ASSERT_EQ(there.deferred.size(), got.samples.size());
     for (std::size_t i = 0; i < got.samples.size(); ++i) {
-      EXPECT_EQ(there.deferred[i].cookie, CookieOf(got.samples[i])) << rule::REC_130.text;
+      EXPECT_EQ(there.deferred[i].cookie, CookieOf(got.samples[i]));
     }
   }
 }

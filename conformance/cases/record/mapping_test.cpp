@@ -66,12 +66,12 @@ std::vector<Record> RecordsOf(const Mapped& mapped, const std::vector<Record>& r
 
 // Checks the fields that MMAP and MMAP2 have in common.
 void ExpectMapping(const Record& record, const Mapped& mapped, const Rule& rule) {
-  EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 0), Unsigned(getpid())) << rule.text;
-  EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 4), Unsigned(gettid())) << rule.text;
-  EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 8), mapped.address()) << rule.text;
-  EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 16), 2 * kPage) << rule.text;
-  EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 24), kPage) << rule.text;
-  EXPECT_EQ(record.misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER) << rule.text;
+  EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 0), Unsigned(getpid())) << rule;
+  EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 4), Unsigned(gettid())) << rule;
+  EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 8), mapped.address()) << rule;
+  EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 16), 2 * kPage) << rule;
+  EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 24), kPage) << rule;
+  EXPECT_EQ(record.misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER) << rule;
 }
 
 // An ELF file of three pages with nothing but a build id.
@@ -107,12 +107,12 @@ CONFORMANCE_CASE(Record, MmapReportsExecutableMappings, .rules = {rule::REC_101,
   const Mapped data(file, PROT_READ);
   const Mapped code(file, PROT_READ | PROT_EXEC);
   const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP);
-  EXPECT_THAT(RecordsOf(data, records), testing::IsEmpty()) << rule::REC_101.text;
-  ASSERT_EQ(RecordsOf(code, records).size(), 1u) << rule::REC_101.text;
+  EXPECT_THAT(RecordsOf(data, records), testing::IsEmpty()) << rule::REC_101;
+  ASSERT_EQ(RecordsOf(code, records).size(), 1u) << rule::REC_101;
   const Record record = RecordsOf(code, records).front();
   ExpectMapping(record, code, rule::REC_101);
-  EXPECT_EQ(NameAt(record, kName), file.path()) << rule::REC_101.text;
-  EXPECT_EQ(record.misc & PERF_RECORD_MISC_MMAP_DATA, 0) << rule::REC_101.text;
+  EXPECT_EQ(NameAt(record, kName), file.path()) << rule::REC_101;
+  EXPECT_EQ(record.misc & PERF_RECORD_MISC_MMAP_DATA, 0) << rule::REC_101;
   ExpectTrailer(record, side_band.event(), gettid());
 }
 
@@ -123,12 +123,12 @@ CONFORMANCE_CASE(Record, MmapDataReportsOtherMappings, .rules = {rule::REC_101, 
   const Mapped data(file, PROT_READ | PROT_WRITE);
   const Mapped code(file, PROT_READ | PROT_EXEC);
   const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP);
-  EXPECT_THAT(RecordsOf(code, records), testing::IsEmpty()) << rule::REC_101.text;
-  ASSERT_EQ(RecordsOf(data, records).size(), 1u) << rule::REC_101.text;
+  EXPECT_THAT(RecordsOf(code, records), testing::IsEmpty()) << rule::REC_101;
+  ASSERT_EQ(RecordsOf(data, records).size(), 1u) << rule::REC_101;
   const Record record = RecordsOf(data, records).front();
   ExpectMapping(record, data, rule::REC_101);
-  EXPECT_EQ(NameAt(record, kName), file.path()) << rule::REC_101.text;
-  EXPECT_NE(record.misc & PERF_RECORD_MISC_MMAP_DATA, 0) << rule::REC_101.text;
+  EXPECT_EQ(NameAt(record, kName), file.path()) << rule::REC_101;
+  EXPECT_NE(record.misc & PERF_RECORD_MISC_MMAP_DATA, 0) << rule::REC_101;
   ExpectTrailer(record, side_band.event(), gettid());
 }
 
@@ -140,9 +140,9 @@ CONFORMANCE_CASE(Record, MemoryWithoutAFileHasAName, .rules = {rule::REC_101},
   ASSERT_NE(base, MAP_FAILED);
   munmap(base, kPage);
   const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP);
-  ASSERT_EQ(records.size(), 1u) << rule::REC_101.text;
+  ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(pmuconf::At<std::uint64_t>(records[0], 8), reinterpret_cast<std::uint64_t>(base));
-  EXPECT_EQ(NameAt(records[0], kName), "//anon") << rule::REC_101.text;
+  EXPECT_EQ(NameAt(records[0], kName), "//anon");
 }
 
 CONFORMANCE_CASE(Record, Mmap2ReportsFile, .rules = {rule::REC_102, rule::REC_024},
@@ -153,25 +153,23 @@ CONFORMANCE_CASE(Record, Mmap2ReportsFile, .rules = {rule::REC_102, rule::REC_02
   const Mapped shared(file, PROT_READ | PROT_WRITE, MAP_SHARED);
   const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP2);
   for (const Mapped* mapped : {&code, &shared}) {
-    ASSERT_EQ(RecordsOf(*mapped, records).size(), 1u) << rule::REC_102.text;
+    ASSERT_EQ(RecordsOf(*mapped, records).size(), 1u) << rule::REC_102;
     const Record record = RecordsOf(*mapped, records).front();
     ExpectMapping(record, *mapped, rule::REC_102);
-    EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 32), major(file.stat().st_dev))
-        << rule::REC_102.text;
-    EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 36), minor(file.stat().st_dev))
-        << rule::REC_102.text;
-    EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 40), file.stat().st_ino) << rule::REC_102.text;
-    EXPECT_EQ(record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0) << rule::REC_102.text;
-    EXPECT_EQ(NameAt(record, kName2), file.path()) << rule::REC_102.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 32), major(file.stat().st_dev)) << rule::REC_102;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 36), minor(file.stat().st_dev)) << rule::REC_102;
+    EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 40), file.stat().st_ino) << rule::REC_102;
+    EXPECT_EQ(record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0) << rule::REC_102;
+    EXPECT_EQ(NameAt(record, kName2), file.path()) << rule::REC_102;
     ExpectTrailer(record, side_band.event(), gettid());
   }
   const auto of = [&](const Mapped& mapped, std::size_t offset) {
     return pmuconf::At<std::uint32_t>(RecordsOf(mapped, records).front(), offset);
   };
-  EXPECT_EQ(of(code, 56), std::uint32_t{PROT_READ | PROT_EXEC}) << rule::REC_102.text;
-  EXPECT_EQ(of(code, 60), std::uint32_t{MAP_PRIVATE}) << rule::REC_102.text;
-  EXPECT_EQ(of(shared, 56), std::uint32_t{PROT_READ | PROT_WRITE}) << rule::REC_102.text;
-  EXPECT_EQ(of(shared, 60), std::uint32_t{MAP_SHARED}) << rule::REC_102.text;
+  EXPECT_EQ(of(code, 56), std::uint32_t{PROT_READ | PROT_EXEC}) << rule::REC_102;
+  EXPECT_EQ(of(code, 60), std::uint32_t{MAP_PRIVATE}) << rule::REC_102;
+  EXPECT_EQ(of(shared, 56), std::uint32_t{PROT_READ | PROT_WRITE}) << rule::REC_102;
+  EXPECT_EQ(of(shared, 60), std::uint32_t{MAP_SHARED}) << rule::REC_102;
 }
 
 CONFORMANCE_CASE(Record, Mmap2ReportsProtectionWithoutFile, .rules = {rule::REC_102},
@@ -183,12 +181,10 @@ CONFORMANCE_CASE(Record, Mmap2ReportsProtectionWithoutFile, .rules = {rule::REC_
     ASSERT_NE(base, MAP_FAILED);
     munmap(base, kPage);
     const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP2);
-    ASSERT_EQ(records.size(), 1u) << rule::REC_102.text;
+    ASSERT_EQ(records.size(), 1u);
     EXPECT_EQ(pmuconf::At<std::uint64_t>(records[0], 8), reinterpret_cast<std::uint64_t>(base));
-    EXPECT_EQ(pmuconf::At<std::uint32_t>(records[0], 56), Unsigned(protection))
-        << rule::REC_102.text;
-    EXPECT_EQ(pmuconf::At<std::uint32_t>(records[0], 60), std::uint32_t{MAP_PRIVATE})
-        << rule::REC_102.text;
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(records[0], 56), Unsigned(protection));
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(records[0], 60), std::uint32_t{MAP_PRIVATE});
   }
 }
 
@@ -201,15 +197,15 @@ CONFORMANCE_CASE(Record, Mmap2ReportsBuildId, .rules = {rule::REC_102}, .needs =
     SideBand side_band(edit);
     const Mapped code(file, PROT_READ | PROT_EXEC);
     const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP2);
-    ASSERT_EQ(records.size(), 1u) << rule::REC_102.text;
+    ASSERT_EQ(records.size(), 1u);
     ExpectMapping(records[0], code, rule::REC_102);
-    EXPECT_NE(records[0].misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0) << rule::REC_102.text;
-    EXPECT_EQ(pmuconf::At<std::uint32_t>(records[0], 32), size) << rule::REC_102.text;
+    EXPECT_NE(records[0].misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0);
+    EXPECT_EQ(pmuconf::At<std::uint32_t>(records[0], 32), size);
     const auto* bytes = reinterpret_cast<const char*>(records[0].body.data()) + 36;
     build_id.resize(20);
-    EXPECT_EQ(std::string(bytes, 20), build_id) << rule::REC_102.text;
+    EXPECT_EQ(std::string(bytes, 20), build_id);
     EXPECT_EQ(pmuconf::At<std::uint32_t>(records[0], 56), std::uint32_t{PROT_READ | PROT_EXEC});
-    EXPECT_EQ(NameAt(records[0], kName2), file.path()) << rule::REC_102.text;
+    EXPECT_EQ(NameAt(records[0], kName2), file.path());
   }
 }
 
@@ -219,9 +215,9 @@ CONFORMANCE_CASE(Record, FileWithoutBuildIdReportsInode, .rules = {rule::REC_102
   SideBand side_band([](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.build_id = 1; });
   const Mapped code(file, PROT_READ | PROT_EXEC);
   const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP2);
-  ASSERT_EQ(records.size(), 1u) << rule::REC_102.text;
-  EXPECT_EQ(records[0].misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0) << rule::REC_102.text;
-  EXPECT_EQ(pmuconf::At<std::uint64_t>(records[0], 40), file.stat().st_ino) << rule::REC_102.text;
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0);
+  EXPECT_EQ(pmuconf::At<std::uint64_t>(records[0], 40), file.stat().st_ino);
 }
 
 }  // namespace

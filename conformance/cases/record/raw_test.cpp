@@ -45,15 +45,13 @@ std::uint64_t Value(const std::vector<std::byte>& raw, const std::string& name) 
 CONFORMANCE_CASE(Record, RawWithoutPayloadIsZero, .rules = {rule::REC_011},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event =
-      Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW}, 1);
   target().Stimulate(spec, 2);
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 2u);
   for (const Sample& sample : got.samples) {
-    EXPECT_EQ(sample.raw, std::vector<std::byte>(4)) << rule::REC_011.text;
+    EXPECT_EQ(sample.raw, std::vector<std::byte>(4));
   }
 }
 
@@ -64,22 +62,21 @@ CONFORMANCE_CASE(Record, RawMatchesTracepointFormat, .rules = {rule::REC_011}) {
   EventSpec tracepoint;
   tracepoint.type = PERF_TYPE_TRACEPOINT;
   tracepoint.config = std::stoull(*id);
-  const Event event = Open(
+  auto [event, ring] = Sampler(
       tracepoint,
-      {.pid = 0, .cpu = -1, .sample_period = 1, .sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_ADDR});
-  Ring ring(event, 1);
-  event.Enable();
+      {.pid = 0, .cpu = -1, .sample_period = 1, .sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_ADDR},
+      1);
   for (const pid_t pid : {getpid(), 123'456, 0}) getpgid(pid);
   event.Disable();
   const RingContents got = ring.Drain();
-  ASSERT_EQ(got.samples.size(), 3u) << rule::REC_011.text;
+  ASSERT_EQ(got.samples.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
     const std::uint64_t arguments[] = {static_cast<std::uint64_t>(getpid()), 123'456, 0};
     const std::vector<std::byte>& raw = *got.samples[i].raw;
-    EXPECT_EQ((raw.size() + 4) % 8, 0u) << rule::REC_011.text;
-    EXPECT_EQ(Value(raw, "common_type"), tracepoint.config) << rule::REC_011.text;
-    EXPECT_EQ(Value(raw, "common_pid"), static_cast<std::uint64_t>(gettid())) << rule::REC_011.text;
-    EXPECT_EQ(Value(raw, "pid"), arguments[i]) << rule::REC_011.text;
+    EXPECT_EQ((raw.size() + 4) % 8, 0u);
+    EXPECT_EQ(Value(raw, "common_type"), tracepoint.config);
+    EXPECT_EQ(Value(raw, "common_pid"), static_cast<std::uint64_t>(gettid()));
+    EXPECT_EQ(Value(raw, "pid"), arguments[i]);
   }
 }
 
@@ -102,12 +99,12 @@ CONFORMANCE_CASE(Record, RawOfBpfOutputIsZeroPadded, .rules = {rule::REC_011},
   target().Stimulate(spec, 1, {.addr = 0xffff'ffff'ffff'ffff});
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 1u);
-  EXPECT_EQ(got.samples[0].identifier, output.Id()) << rule::REC_011.text;
+  EXPECT_EQ(got.samples[0].identifier, output.Id());
   const std::vector<std::byte>& raw = *got.samples[0].raw;
-  ASSERT_EQ(raw.size(), 20u) << rule::REC_011.text;  // the program wrote 16 bytes
+  ASSERT_EQ(raw.size(), 20u);  // the program wrote 16 bytes
   std::vector<std::byte> payload(8, std::byte{0xff});
   payload.resize(12);
-  EXPECT_EQ(std::vector(raw.begin() + 8, raw.end()), payload) << rule::REC_011.text;
+  EXPECT_EQ(std::vector(raw.begin() + 8, raw.end()), payload);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ inline std::string NameAt(const Record& record, std::size_t offset) {
 
 // The offset of the id fields at the end of `record`.
 inline std::size_t TrailerOf(const Record& record) {
-  EXPECT_GE(record.body.size(), kTrailerBytes) << rule::REC_024.text;
+  EXPECT_GE(record.body.size(), kTrailerBytes) << rule::REC_024;
   return record.body.size() < kTrailerBytes ? 0 : record.body.size() - kTrailerBytes;
 }
 
@@ -60,16 +60,15 @@ inline std::uint32_t TrailerTid(const Record& record) {
 // Checks the id fields at the end of `record`, which `task` caused on this CPU.
 inline void ExpectTrailer(const Record& record, const Event& event, pid_t task) {
   const std::size_t begin = TrailerOf(record);
-  EXPECT_EQ(At<std::uint32_t>(record, begin), static_cast<std::uint32_t>(task))
-      << rule::REC_024.text;
+  EXPECT_EQ(At<std::uint32_t>(record, begin), static_cast<std::uint32_t>(task)) << rule::REC_024;
   EXPECT_EQ(At<std::uint32_t>(record, begin + 4), static_cast<std::uint32_t>(task))
-      << rule::REC_024.text;
-  EXPECT_NE(At<std::uint64_t>(record, begin + 8), 0u) << rule::REC_024.text;
-  EXPECT_EQ(At<std::uint64_t>(record, begin + 16), event.Id()) << rule::REC_024.text;
-  EXPECT_EQ(At<std::uint64_t>(record, begin + 24), event.Id()) << rule::REC_024.text;
+      << rule::REC_024;
+  EXPECT_NE(At<std::uint64_t>(record, begin + 8), 0u) << rule::REC_024;
+  EXPECT_EQ(At<std::uint64_t>(record, begin + 16), event.Id()) << rule::REC_024;
+  EXPECT_EQ(At<std::uint64_t>(record, begin + 24), event.Id()) << rule::REC_024;
   EXPECT_EQ(At<std::uint32_t>(record, begin + 32), static_cast<std::uint32_t>(CurrentCpu()))
-      << rule::REC_024.text;
-  EXPECT_EQ(At<std::uint64_t>(record, begin + 40), event.Id()) << rule::REC_024.text;
+      << rule::REC_024;
+  EXPECT_EQ(At<std::uint64_t>(record, begin + 40), event.Id()) << rule::REC_024;
 }
 
 // Sets the bits of an attr that request records.

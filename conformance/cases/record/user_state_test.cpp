@@ -60,36 +60,33 @@ std::uint64_t Reg(const std::vector<std::uint64_t>& values, std::uint64_t mask, 
 // Checks that the registers have the arguments of the ioctl(2) that generates the pulse.
 void ExpectCallOf(const refpmu_pulse& pulse, const std::vector<std::uint64_t>& regs,
                   const Rule& rule) {
-  EXPECT_EQ(Reg(regs, kAll, reg::kArguments[0]), std::uint64_t{REFPMU_IOC_PULSE}) << rule.text;
-  EXPECT_EQ(Reg(regs, kAll, reg::kArguments[1]), reinterpret_cast<std::uint64_t>(&pulse))
-      << rule.text;
+  EXPECT_EQ(Reg(regs, kAll, reg::kArguments[0]), std::uint64_t{REFPMU_IOC_PULSE}) << rule;
+  EXPECT_EQ(Reg(regs, kAll, reg::kArguments[1]), reinterpret_cast<std::uint64_t>(&pulse)) << rule;
   // The pulse is on the stack, above the frame of the system call.
   const auto pulse_at = reinterpret_cast<std::uint64_t>(&pulse);
-  EXPECT_LT(pulse_at - Reg(regs, kAll, reg::kSp), 16 * kPage) << rule.text;
+  EXPECT_LT(pulse_at - Reg(regs, kAll, reg::kSp), 16 * kPage) << rule;
 }
 
 CONFORMANCE_CASE(Record, UserRegistersMatchTask, .rules = {rule::REC_013},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithRegs(PERF_SAMPLE_REGS_USER, kAll));
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, WithRegs(PERF_SAMPLE_REGS_USER, kAll), 1);
   refpmu_pulse pulse = OnePulse(spec);
   ASSERT_THAT(port().TryPulse(pulse), Succeeds());
   const Sample of_user = OnlySample(ring);
-  EXPECT_EQ(of_user.regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_013.text;
-  EXPECT_EQ(Reg(*of_user.regs_user, kAll, reg::kIp), kIp) << rule::REC_013.text;
+  EXPECT_EQ(of_user.regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64});
+  EXPECT_EQ(Reg(*of_user.regs_user, kAll, reg::kIp), kIp);
   ExpectCallOf(pulse, *of_user.regs_user, rule::REC_013);
   pulse = OnePulse(spec, Privilege::kKernel);
   ASSERT_THAT(port().TryPulse(pulse), Succeeds());
   const Sample of_kernel = OnlySample(ring);
-  EXPECT_EQ(of_kernel.regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_013.text;
-  EXPECT_EQ(Reg(*of_kernel.regs_user, kAll, reg::kIp) >> 63, 0u) << rule::REC_013.text;
+  EXPECT_EQ(of_kernel.regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64});
+  EXPECT_EQ(Reg(*of_kernel.regs_user, kAll, reg::kIp) >> 63, 0u);
   ExpectCallOf(pulse, *of_kernel.regs_user, rule::REC_013);
 }
 
 CONFORMANCE_CASE(Record, RegistersAreInTheOrderOfTheirBits, .rules = {rule::REC_013, rule::REC_019},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kGroups}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t fields = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR;
   for (const std::uint64_t mask :
@@ -110,85 +107,76 @@ CONFORMANCE_CASE(Record, RegistersAreInTheOrderOfTheirBits, .rules = {rule::REC_
       user.push_back(Reg(*want.regs_user, kAll, reg));
       at_overflow.push_back(Reg(*want.regs_intr, kAll, reg));
     }
-    EXPECT_EQ(got.regs_user, user) << rule::REC_013.text;
-    EXPECT_EQ(got.regs_intr, at_overflow) << rule::REC_019.text;
+    EXPECT_EQ(got.regs_user, user) << rule::REC_013;
+    EXPECT_EQ(got.regs_intr, at_overflow) << rule::REC_019;
   }
 }
 
 CONFORMANCE_CASE(Record, InterruptRegistersMatchPrivilege, .rules = {rule::REC_019},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks, Cap::kExcludes}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR, kAll));
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR, kAll), 1);
   refpmu_pulse pulse = OnePulse(spec);
   ASSERT_THAT(port().TryPulse(pulse), Succeeds());
   const Sample of_user = OnlySample(ring);
-  EXPECT_EQ(of_user.regs_intr_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_019.text;
-  EXPECT_EQ(of_user.regs_intr, of_user.regs_user) << rule::REC_019.text;
+  EXPECT_EQ(of_user.regs_intr_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64});
+  EXPECT_EQ(of_user.regs_intr, of_user.regs_user);
   ExpectCallOf(pulse, *of_user.regs_intr, rule::REC_019);
   pulse = OnePulse(spec, Privilege::kKernel);
   ASSERT_THAT(port().TryPulse(pulse), Succeeds());
   const Sample of_kernel = OnlySample(ring);
-  EXPECT_EQ(of_kernel.regs_intr_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}) << rule::REC_019.text;
-  EXPECT_EQ(Reg(*of_kernel.regs_intr, kAll, reg::kIp), kKernelIp) << rule::REC_019.text;
-  EXPECT_EQ(Reg(*of_kernel.regs_intr, kAll, reg::kSp) >> 63, 1u) << rule::REC_019.text;
+  EXPECT_EQ(of_kernel.regs_intr_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64});
+  EXPECT_EQ(Reg(*of_kernel.regs_intr, kAll, reg::kIp), kKernelIp);
+  EXPECT_EQ(Reg(*of_kernel.regs_intr, kAll, reg::kSp) >> 63, 1u);
 }
 
 CONFORMANCE_CASE(Record, KernelThreadHasNoUserState, .rules = {rule::REC_013, rule::REC_014},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kCpuLocal, Cap::kCpus2}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks, Cap::kCpus2}) {
   const EventSpec spec = target().AnyEvent();
   OpenOptions options = WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, 256);
   options.pid = -1;
   options.cpu = target().Cpu(1);
-  const Event event = Open(spec, options);
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(spec, options, 1);
   port().Pulse(spec.code, kPeriod, {.cpu = options.cpu, .privilege = Privilege::kKernel});
   const std::vector<Record> records = ring.DrainRaw();
   ASSERT_EQ(records.size(), 1u);
   const auto sample = ParseSample(records[0], event.attr());
-  ASSERT_TRUE(sample) << rule::REC_013.text;
-  EXPECT_EQ(sample->regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_NONE}) << rule::REC_013.text;
-  EXPECT_THAT(*sample->regs_user, testing::IsEmpty()) << rule::REC_013.text;
-  EXPECT_THAT(*sample->stack_user, testing::IsEmpty()) << rule::REC_014.text;
-  EXPECT_EQ(records[0].body.size(), 24u) << rule::REC_014.text;  // id, ABI and size
+  ASSERT_TRUE(sample) << rule::REC_013;
+  EXPECT_EQ(sample->regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_NONE}) << rule::REC_013;
+  EXPECT_THAT(*sample->regs_user, testing::IsEmpty()) << rule::REC_013;
+  EXPECT_THAT(*sample->stack_user, testing::IsEmpty()) << rule::REC_014;
+  EXPECT_EQ(records[0].body.size(), 24u) << rule::REC_014;  // id, ABI and size
 }
 
 CONFORMANCE_CASE(Record, UserRegistersReport32BitAbi, .rules = {rule::REC_013},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks}) {
   const Program32 faulting = ProgramThatWrites();
   Child child = ChildThatExecutes(faulting);
   constexpr std::uint64_t kMask = Bit(reg::kIp) | Bit(reg::kIpOf32Bit) | Bit(reg::kRecorded[3]);
   OpenOptions options = WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_ADDR, kMask);
   options.pid = child.pid();
   options.sample_period = 1;  // the sample of one specific fault is needed
-  const Event faults = Open(Software(PERF_COUNT_SW_PAGE_FAULTS), options);
-  Ring ring(faults, 16);
-  faults.Enable();
-  child.Go();
-  ASSERT_EQ(child.Wait(), 0);
+  auto [faults, ring] = Sampler(Software(PERF_COUNT_SW_PAGE_FAULTS), options, 16);
+  ASSERT_EQ(child.Run(), 0);
   const RingContents got = ring.Drain();
   // The sample of the write, among those of all page faults since the 64-bit start of the child.
   const auto written =
       std::find_if(got.samples.begin(), got.samples.end(),
                    [&](const Sample& sample) { return sample.addr == faulting.written; });
   ASSERT_NE(written, got.samples.end());
-  EXPECT_EQ(written->regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_32}) << rule::REC_013.text;
-  EXPECT_EQ(Reg(*written->regs_user, kMask, reg::kIp), faulting.ip) << rule::REC_013.text;
-  EXPECT_EQ(Reg(*written->regs_user, kMask, reg::kIpOf32Bit), faulting.ip) << rule::REC_013.text;
-  EXPECT_EQ(got.samples.front().regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64})
-      << rule::REC_013.text;
+  EXPECT_EQ(written->regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_32});
+  EXPECT_EQ(Reg(*written->regs_user, kMask, reg::kIp), faulting.ip);
+  EXPECT_EQ(Reg(*written->regs_user, kMask, reg::kIpOf32Bit), faulting.ip);
+  EXPECT_EQ(got.samples.front().regs_user_abi, std::uint64_t{PERF_SAMPLE_REGS_ABI_64});
 }
 
 CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::REC_014},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   for (const std::uint16_t size : {8192, 4096, 3072}) {
-    const Event event =
-        Open(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, size));
-    Ring ring(event, 4);
-    event.Enable();
+    auto [event, ring] =
+        Sampler(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, size), 4);
     refpmu_pulse pulse = OnePulse(spec);
     ASSERT_THAT(port().TryPulse(pulse), Succeeds());
     const std::vector<Record> records = ring.DrainRaw();
@@ -196,35 +184,30 @@ CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::R
     const Sample sample = ParseSample(records[0], event.attr()).value();
     const std::uint64_t sp = Reg(*sample.regs_user, kAll, reg::kSp);
     const std::size_t offset = reinterpret_cast<std::uint64_t>(&pulse) - sp;
-    ASSERT_LE(offset + sizeof(pulse), sample.stack_user->size()) << rule::REC_014.text;
+    ASSERT_LE(offset + sizeof(pulse), sample.stack_user->size());
     // The sample shows the pulse as it was when the task entered the kernel. The kernel sets `done`
     // afterwards.
     pulse.done = 0;
-    EXPECT_EQ(std::memcmp(sample.stack_user->data() + offset, &pulse, sizeof(pulse)), 0)
-        << rule::REC_014.text;
-    EXPECT_EQ(records[0].body.size(), 8 + 8 + std::popcount(kAll) * 8 + 16 + size)
-        << rule::REC_014.text;
+    EXPECT_EQ(std::memcmp(sample.stack_user->data() + offset, &pulse, sizeof(pulse)), 0);
+    EXPECT_EQ(records[0].body.size(), 8 + 8 + std::popcount(kAll) * 8 + 16 + size);
   }
 }
 
 CONFORMANCE_CASE(Record, UserStackReportsValidSize, .rules = {rule::REC_014},
-                 .needs = {Cap::kSampling, Cap::kRegisters, Cap::kTasks}) {
+                 .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const std::size_t stack = std::max<std::size_t>(16 * kPage, PTHREAD_STACK_MIN);
   RunOnGuardedStack(stack, [&spec](std::uint64_t top) {
-    const Event event =
-        Open(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, 0xf000));
-    Ring ring(event, 32);
-    event.Enable();
+    auto [event, ring] =
+        Sampler(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, 0xf000), 32);
     refpmu_pulse pulse = OnePulse(spec);
     ASSERT_THAT(port().TryPulse(pulse), Succeeds());
     const std::vector<Record> records = ring.DrainRaw();
     ASSERT_EQ(records.size(), 1u);
     const Sample sample = ParseSample(records[0], event.attr()).value();
     const std::uint64_t sp = Reg(*sample.regs_user, kAll, reg::kSp);
-    EXPECT_EQ(sample.stack_user->size(), top - sp) << rule::REC_014.text;
-    EXPECT_EQ(records[0].body.size(), 8 + 8 + std::popcount(kAll) * 8 + 16 + 0xf000)
-        << rule::REC_014.text;
+    EXPECT_EQ(sample.stack_user->size(), top - sp);
+    EXPECT_EQ(records[0].body.size(), 8 + 8 + std::popcount(kAll) * 8 + 16 + 0xf000);
   });
 }
 
@@ -237,18 +220,17 @@ CONFORMANCE_CASE(Record, LongSampleShortensUserStack, .rules = {rule::REC_027, r
        {std::uint64_t{0}, some, some | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER,
         some | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_READ | PERF_SAMPLE_PHYS_ADDR}) {
     SCOPED_TRACE(testing::Message() << "sample_type 0x" << std::hex << others);
-    const Event event = Open(spec, WithRegs(others | PERF_SAMPLE_STACK_USER, kAll, kLongest));
-    Ring ring(event, 64);
-    event.Enable();
+    auto [event, ring] =
+        Sampler(spec, WithRegs(others | PERF_SAMPLE_STACK_USER, kAll, kLongest), 64);
     for (int i = 0; i < 3; ++i) target().Stimulate(spec, kPeriod, {.ip = kIp});
     const std::vector<Record> records = ring.DrainRaw();
-    ASSERT_EQ(records.size(), 3u) << rule::REC_027.text;
+    ASSERT_EQ(records.size(), 3u) << rule::REC_027;
     for (const Record& record : records) {
-      EXPECT_EQ(sizeof(perf_event_header) + record.body.size(), kLongest) << rule::REC_027.text;
+      EXPECT_EQ(sizeof(perf_event_header) + record.body.size(), kLongest) << rule::REC_027;
       const auto sample = ParseSample(record, event.attr());
-      ASSERT_TRUE(sample) << rule::REC_027.text;
-      EXPECT_EQ(sample->identifier, event.Id()) << rule::REC_027.text;
-      EXPECT_EQ(sample->ip.value_or(kIp), kIp) << rule::REC_027.text;
+      ASSERT_TRUE(sample) << rule::REC_027;
+      EXPECT_EQ(sample->identifier, event.Id()) << rule::REC_027;
+      EXPECT_EQ(sample->ip.value_or(kIp), kIp) << rule::REC_027;
     }
   }
 }

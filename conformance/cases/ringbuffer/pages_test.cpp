@@ -74,47 +74,58 @@ CONFORMANCE_CASE(RingBuffer, RedirectedEventCannotBeMapped, .rules = {rule::RB_0
   const Event redirected = Open(target().AnyEvent(), options);
   const Ring ring(owner, 4);
   redirected.SetOutput(owner);
-  EXPECT_THAT(Ring::TryMap(redirected, 2), FailsWith(EINVAL)) << rule::RB_028.text;
+  EXPECT_THAT(Ring::TryMap(redirected, 2), FailsWith(EINVAL));
   const int error = Ring::TryMap(redirected, 4).error;
-  EXPECT_TRUE(IsBehaviour(rule::RB_028, "error", error)) << rule::RB_028.text;
+  EXPECT_TRUE(IsBehaviour(rule::RB_028, "error", error));
   // Where a mapping succeeds, its end also ends the redirection.
-  EXPECT_EQ(PolledEvents(redirected), error == 0 ? POLLHUP : 0) << rule::RB_028.text;
-  EXPECT_EQ(Ring::TryMap(redirected, 4, false).error, error) << rule::RB_028.text;
-  EXPECT_THAT(Ring::TryMap(owner, 4), Succeeds()) << rule::RB_028.text;
+  EXPECT_EQ(PolledEvents(redirected), error == 0 ? POLLHUP : 0);
+  EXPECT_EQ(Ring::TryMap(redirected, 4, false).error, error);
+  EXPECT_THAT(Ring::TryMap(owner, 4), Succeeds());
   ASSERT_THAT(redirected.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, ~0ul), Succeeds());
-  EXPECT_THAT(Ring::TryMap(redirected, 4), Succeeds()) << rule::RB_028.text;
-  EXPECT_THAT(Ring::TryMap(redirected, 2), Succeeds()) << rule::RB_028.text;
+  EXPECT_THAT(Ring::TryMap(redirected, 4), Succeeds());
+  EXPECT_THAT(Ring::TryMap(redirected, 2), Succeeds());
+}
+
+// A process of a machine with 39-bit addresses cannot map so many pages.
+void NeedWideAddresses() {
+  const std::size_t size = ((std::size_t{1} << 32) + 16) * PageSize();
+  void* const area =
+      mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (area == MAP_FAILED) SkipWithout("addresses for 2^32 pages");
+  munmap(area, size);
 }
 
 CONFORMANCE_CASE(RingBuffer, LengthBeyond31BitsIsRefused, .rules = {rule::RB_029},
-                 .needs = {Cap::kSampling, Cap::kWideAddresses}) {
+                 .needs = {Cap::kSampling}) {
+  NeedWideAddresses();
   constexpr std::size_t kPages = std::size_t{1} << 31;
   const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
-  EXPECT_THAT(Ring::TryMap(event, kPages), FailsWith(ENOMEM)) << rule::RB_029.text;
+  EXPECT_THAT(Ring::TryMap(event, kPages), FailsWith(ENOMEM));
   for (const std::size_t more : {std::size_t{1}, std::size_t{6}, kPages + 1, kPages + 4}) {
     EXPECT_TRUE(IsBehaviour(rule::RB_029, "invalid", Ring::TryMap(event, kPages + more).error))
-        << more << ": " << rule::RB_029.text;
+        << more;
   }
-  EXPECT_THAT(Ring::TryMap(event, 1), Succeeds()) << rule::RB_029.text;
+  EXPECT_THAT(Ring::TryMap(event, 1), Succeeds());
 }
 
 // A kernel that checks the length last cuts this number to 32 bits, and maps a buffer without data
 // pages.
 CONFORMANCE_CASE(RingBuffer, LengthIsNotCutTo32Bits, .rules = {rule::RB_029},
-                 .needs = {Cap::kSampling, Cap::kWideAddresses}) {
+                 .needs = {Cap::kSampling}) {
+  NeedWideAddresses();
   const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
   if (Ring::TryMap(event, (std::size_t{1} << 31) + 1).error == EINVAL) {
     SkipWithout("a check of the length before the check of its form");
   }
-  EXPECT_THAT(Ring::TryMap(event, std::size_t{1} << 32), FailsWith(ENOMEM)) << rule::RB_029.text;
-  EXPECT_THAT(Ring::TryMap(event, 1), Succeeds()) << rule::RB_029.text;
+  EXPECT_THAT(Ring::TryMap(event, std::size_t{1} << 32), FailsWith(ENOMEM));
+  EXPECT_THAT(Ring::TryMap(event, 1), Succeeds());
 }
 
 CONFORMANCE_CASE(RingBuffer, FirstReadOfAPageCausesKnownFaults, .rules = {rule::RB_030},
                  .needs = {Cap::kSampling}) {
   const Event event = Open(target().AnyEvent(), {.sample_period = 1'000});
   const long faults = MapsAtOnce() ? 0 : 1;
-  EXPECT_TRUE(IsBehaviour(rule::RB_030, "faults", faults)) << rule::RB_030.text;
+  EXPECT_TRUE(IsBehaviour(rule::RB_030, "faults", faults));
   const UnreadMapping warm_up(event, 64);
   for (const int again : {0, 1}) {
     const Event other = Open(target().AnyEvent(), {.sample_period = 1'000});
@@ -123,9 +134,9 @@ CONFORMANCE_CASE(RingBuffer, FirstReadOfAPageCausesKnownFaults, .rules = {rule::
     (again == 0 ? warm_up : unread).ReadEachPage();
     const long caused = PageFaults() - before;
     if (again == 0) continue;  // it also caused the faults of this code
-    EXPECT_EQ(caused, faults * static_cast<long>(unread.pages())) << rule::RB_030.text;
+    EXPECT_EQ(caused, faults * static_cast<long>(unread.pages()));
     unread.ReadEachPage();
-    EXPECT_EQ(PageFaults() - before, caused) << rule::RB_030.text;
+    EXPECT_EQ(PageFaults() - before, caused);
   }
 }
 
@@ -142,9 +153,9 @@ CONFORMANCE_CASE(RingBuffer, PagesAreNotResident, .rules = {rule::RB_031},
   const UnreadMapping mapping(event, 64);
   mapping.ReadEachPage();
   const bool resident = !MapsAtOnce();
-  EXPECT_TRUE(IsBehaviour(rule::RB_031, "resident", resident)) << rule::RB_031.text;
+  EXPECT_TRUE(IsBehaviour(rule::RB_031, "resident", resident));
   const std::size_t all = mapping.pages() * PageSize() / 1'024;
-  EXPECT_EQ(ResidentKb(mapping.address()), resident ? all : 0) << rule::RB_031.text;
+  EXPECT_EQ(ResidentKb(mapping.address()), resident ? all : 0);
 }
 
 CONFORMANCE_CASE(RingBuffer, MadviseLeavesBufferUsable, .rules = {rule::RB_032},
@@ -153,7 +164,7 @@ CONFORMANCE_CASE(RingBuffer, MadviseLeavesBufferUsable, .rules = {rule::RB_032},
   const Event event = Open(spec, {.sample_period = 10});
   Ring ring(event, 4);
   const int error = MapsAtOnce() ? EINVAL : 0;
-  EXPECT_TRUE(IsBehaviour(rule::RB_032, "error", error)) << rule::RB_032.text;
+  EXPECT_TRUE(IsBehaviour(rule::RB_032, "error", error));
   event.Enable();
   target().Stimulate(spec, 20);
   event.Disable();
@@ -161,12 +172,12 @@ CONFORMANCE_CASE(RingBuffer, MadviseLeavesBufferUsable, .rules = {rule::RB_032},
     // The whole mapping, because a part of it cannot be split off.
     const SysResult result = ResultOf(
         syscall(SYS_madvise, ControlPageOf(ring), ring.data().size() + PageSize(), advice));
-    EXPECT_EQ(result.error, error) << advice << ": " << rule::RB_032.text;
+    EXPECT_EQ(result.error, error) << advice;
   }
   event.Enable();
   target().Stimulate(spec, 30);
   event.Disable();
-  EXPECT_EQ(ring.Drain().samples.size(), 5u) << rule::RB_032.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 5u);
 }
 
 CONFORMANCE_CASE(RingBuffer, DebuggerCannotReadPages, .rules = {rule::RB_033},
@@ -180,14 +191,14 @@ CONFORMANCE_CASE(RingBuffer, DebuggerCannotReadPages, .rules = {rule::RB_033},
       ResultOf(syscall(SYS_process_vm_readv, getpid(), &local, 1ul, &remote, 1ul, 0ul));
   // A kernel without CONFIG_CROSS_MEMORY_ATTACH has only the file.
   if (copied.error != ENOSYS) {
-    EXPECT_EQ(copied.error, MapsAtOnce() ? EFAULT : 0) << rule::RB_033.text;
-    EXPECT_TRUE(IsBehaviour(rule::RB_033, "readv", copied.error)) << rule::RB_033.text;
+    EXPECT_EQ(copied.error, MapsAtOnce() ? EFAULT : 0);
+    EXPECT_TRUE(IsBehaviour(rule::RB_033, "readv", copied.error));
   }
   const Fd memory(open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
   const SysResult read =
       ResultOf(syscall(SYS_pread64, memory.get(), &word, sizeof(word), DataOf(ring)));
-  EXPECT_EQ(read.error, MapsAtOnce() ? EIO : 0) << rule::RB_033.text;
-  EXPECT_TRUE(IsBehaviour(rule::RB_033, "mem", read.error)) << rule::RB_033.text;
+  EXPECT_EQ(read.error, MapsAtOnce() ? EIO : 0);
+  EXPECT_TRUE(IsBehaviour(rule::RB_033, "mem", read.error));
 }
 
 CONFORMANCE_CASE(RingBuffer, RefusedMappingLeavesNoBuffer, .rules = {rule::RB_034},
@@ -202,15 +213,14 @@ CONFORMANCE_CASE(RingBuffer, RefusedMappingLeavesNoBuffer, .rules = {rule::RB_03
     DropIpcLock();
     for (const std::size_t pages : {16, 8}) {
       EXPECT_THAT(Ring::TryMap(event, pages), FailsWith(EPERM));
-      EXPECT_EQ(Pinned(), 0u) << rule::RB_034.text;
-      EXPECT_EQ(PolledEvents(event), POLLHUP) << rule::RB_034.text;
-      EXPECT_THAT(Ring::TryMap(event, 1), Succeeds()) << rule::RB_034.text;
-      EXPECT_THAT(Ring::TryMap(event, 0), Succeeds()) << rule::RB_034.text;
+      EXPECT_EQ(Pinned(), 0u);
+      EXPECT_EQ(PolledEvents(event), POLLHUP);
+      EXPECT_THAT(Ring::TryMap(event, 1), Succeeds());
+      EXPECT_THAT(Ring::TryMap(event, 0), Succeeds());
     }
     return testing::Test::HasFailure() ? 1 : 0;
   });
-  child.Go();
-  EXPECT_EQ(child.Wait(), 0) << rule::RB_034.text;
+  EXPECT_EQ(child.Run(), 0);
 }
 
 }  // namespace

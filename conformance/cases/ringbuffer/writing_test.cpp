@@ -22,7 +22,7 @@ void StimulateNumbered(const EventSpec& spec, std::uint64_t first, std::uint64_t
 
 void ExpectNumbered(const std::vector<Sample>& samples, std::uint64_t first, const Rule& rule) {
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    ASSERT_EQ(samples[i].addr, first + i) << rule.text;
+    ASSERT_EQ(samples[i].addr, first + i) << rule;
   }
 }
 
@@ -58,18 +58,18 @@ CONFORMANCE_CASE(RingBuffer, UnreadRecordsAreNotOverwritten,
   event.Enable();
   const std::uint64_t many = kRoom + 144;
   StimulateNumbered(spec, 1, many);
-  EXPECT_EQ(event.Read().lost + ring.head() / 16, many) << rule::RB_011.text;
+  EXPECT_EQ(event.Read().lost + ring.head() / 16, many) << rule::RB_011;
   const RingContents received = ring.Drain();
   ExpectNumbered(received.samples, 1, rule::RB_009);
-  EXPECT_THAT(received.lost, testing::IsEmpty()) << rule::RB_009.text;
+  EXPECT_THAT(received.lost, testing::IsEmpty()) << rule::RB_009;
 
   StimulateNumbered(spec, many + 1, 1);
   const RingContents after = ring.Drain();
   EXPECT_THAT(after.order, testing::ElementsAre(PERF_RECORD_LOST, PERF_RECORD_SAMPLE))
-      << rule::RB_010.text;
-  ASSERT_EQ(after.lost.size(), 1u) << rule::RB_010.text;
-  EXPECT_EQ(after.lost[0].lost, many - received.samples.size()) << rule::RB_010.text;
-  EXPECT_EQ(after.lost[0].lost, event.Read().lost) << rule::RB_011.text;
+      << rule::RB_010;
+  ASSERT_EQ(after.lost.size(), 1u) << rule::RB_010;
+  EXPECT_EQ(after.lost[0].lost, many - received.samples.size()) << rule::RB_010;
+  EXPECT_EQ(after.lost[0].lost, event.Read().lost) << rule::RB_011;
   ExpectNumbered(after.samples, many + 1, rule::RB_010);
 }
 
@@ -90,8 +90,8 @@ CONFORMANCE_CASE(RingBuffer, SamplesAndLostAddUpToTheOverflows,
     samples += got.samples.size();
     for (const LostRecord& record : got.lost) lost += record.lost;
   }
-  EXPECT_EQ(samples + lost, event.Read().value) << rule::RB_011.text;
-  EXPECT_EQ(lost, event.Read().lost) << rule::RB_011.text;
+  EXPECT_EQ(samples + lost, event.Read().value) << rule::RB_011;
+  EXPECT_EQ(lost, event.Read().lost) << rule::RB_011;
   EXPECT_GT(lost, 0u);
 }
 
@@ -104,27 +104,27 @@ CONFORMANCE_CASE(RingBuffer, RoomGivenBackIsUsedAgain, .rules = {rule::RB_009},
   StimulateNumbered(spec, 1, kRoom - 1);
   ring.set_tail(10 * 16);
   StimulateNumbered(spec, kRoom, 10);
-  EXPECT_EQ(event.Read().lost, 0u) << rule::RB_009.text;
+  EXPECT_EQ(event.Read().lost, 0u);
   StimulateNumbered(spec, kRoom + 10, 1);
-  EXPECT_EQ(event.Read().lost, 1u) << rule::RB_009.text;
+  EXPECT_EQ(event.Read().lost, 1u);
   ExpectNumbered(ring.Drain().samples, 11, rule::RB_009);
 }
 
 CONFORMANCE_CASE(RingBuffer, WrappedRecordsAreIntact, .rules = {rule::RB_019, rule::REC_121},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_period = 1,
-                                  .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD |
-                                                 PERF_SAMPLE_ID | PERF_SAMPLE_IP});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] = Sampler(
+      spec,
+      {.sample_period = 1,
+       .sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_ID | PERF_SAMPLE_IP},
+      1);
   for (std::uint64_t round = 0; ring.head() <= 8 * PageSize(); ++round) {
     StimulateNumbered(spec, 1 + 70 * round, 70);
     const RingContents got = ring.Drain();
-    ASSERT_EQ(got.samples.size(), 70u) << rule::RB_019.text;
+    ASSERT_EQ(got.samples.size(), 70u) << rule::RB_019;
     ExpectNumbered(got.samples, 1 + 70 * round, rule::RB_019);
-    EXPECT_EQ(got.PeriodSum(), 70u) << rule::RB_019.text;
-    EXPECT_EQ(got.samples.back().id, event.Id()) << rule::RB_019.text;
+    EXPECT_EQ(got.PeriodSum(), 70u) << rule::RB_019;
+    EXPECT_EQ(got.samples.back().id, event.Id()) << rule::RB_019;
   }
 }
 
@@ -137,10 +137,10 @@ CONFORMANCE_CASE(RingBuffer, HeadGrowsByWhatIsWritten, .rules = {rule::RB_023},
   std::uint64_t head = 0;
   for (const std::uint64_t n : {1, 3, 0, 100, 150, 90, 250}) {
     target().Stimulate(spec, n);
-    EXPECT_EQ(ring.head(), head + 16 * n) << rule::RB_023.text;
+    EXPECT_EQ(ring.head(), head + 16 * n);
     head = ring.head();
     ring.Drain();
-    EXPECT_EQ(ring.head(), head) << rule::RB_023.text;
+    EXPECT_EQ(ring.head(), head);
   }
 }
 
@@ -153,16 +153,16 @@ CONFORMANCE_CASE(RingBuffer, PausedBufferIsNotWritten, .rules = {rule::RB_012, r
   StimulateNumbered(spec, 1, 5);
   event.PauseOutput(true);
   StimulateNumbered(spec, 6, 3);
-  EXPECT_EQ(ring.head(), 5u * 16) << rule::RB_012.text;
-  EXPECT_EQ(event.Read().lost, 3u) << rule::RB_012.text;
+  EXPECT_EQ(ring.head(), 5u * 16) << rule::RB_012;
+  EXPECT_EQ(event.Read().lost, 3u) << rule::RB_012;
   event.PauseOutput(false);
   StimulateNumbered(spec, 9, 2);
   const RingContents got = ring.Drain();
-  ASSERT_EQ(got.samples.size(), 7u) << rule::RB_012.text;
-  EXPECT_EQ(got.samples[5].addr, 9u) << rule::RB_012.text;
-  ASSERT_EQ(got.lost.size(), 1u) << rule::RB_012.text;
-  EXPECT_EQ(got.lost[0].lost, 3u) << rule::RB_011.text;
-  EXPECT_THAT(event.Read(), Counted(spec, 10)) << rule::RB_012.text;
+  ASSERT_EQ(got.samples.size(), 7u) << rule::RB_012;
+  EXPECT_EQ(got.samples[5].addr, 9u) << rule::RB_012;
+  ASSERT_EQ(got.lost.size(), 1u) << rule::RB_012;
+  EXPECT_EQ(got.lost[0].lost, 3u) << rule::RB_011;
+  EXPECT_THAT(event.Read(), Counted(spec, 10)) << rule::RB_012;
 }
 
 CONFORMANCE_CASE(RingBuffer, ReadOnlyMappingKeepsTheNewest, .rules = {rule::RB_007},
@@ -174,12 +174,12 @@ CONFORMANCE_CASE(RingBuffer, ReadOnlyMappingKeepsTheNewest, .rules = {rule::RB_0
   const std::uint64_t many = 2 * kRoom + 188;
   StimulateNumbered(spec, 1, many);
   event.PauseOutput(true);
-  EXPECT_EQ(ring.head(), many * 16) << rule::RB_007.text;
-  EXPECT_EQ(event.Read().lost, 0u) << rule::RB_007.text;
+  EXPECT_EQ(ring.head(), many * 16);
+  EXPECT_EQ(event.Read().lost, 0u);
   const std::vector<std::uint64_t> received = WalkFrom(ring, ring.head());
-  ASSERT_EQ(received.size(), kRoom) << rule::RB_007.text;
+  ASSERT_EQ(received.size(), kRoom);
   for (std::size_t i = 0; i < received.size(); ++i) {
-    EXPECT_EQ(received[i], many - kRoom + 1 + i) << rule::RB_007.text;
+    EXPECT_EQ(received[i], many - kRoom + 1 + i);
   }
 }
 
@@ -194,11 +194,11 @@ CONFORMANCE_CASE(RingBuffer, BackwardBufferHasTheNewestFirst, .rules = {rule::RB
     StimulateNumbered(spec, before + 1, total - before);
     before = total;
     event.PauseOutput(true);
-    EXPECT_EQ(ring.head(), 0 - 16 * total) << rule::RB_008.text;
+    EXPECT_EQ(ring.head(), 0 - 16 * total);
     const std::vector<std::uint64_t> received = WalkFrom(ring, ring.head());
-    ASSERT_EQ(received.size(), std::min(total, kRoom)) << rule::RB_008.text;
+    ASSERT_EQ(received.size(), std::min(total, kRoom));
     for (std::size_t i = 0; i < received.size(); ++i) {
-      EXPECT_EQ(received[i], total - i) << rule::RB_008.text;
+      EXPECT_EQ(received[i], total - i);
     }
     event.PauseOutput(false);
   }
@@ -222,10 +222,10 @@ CONFORMANCE_CASE(RingBuffer, SharedBufferIdentifiesEvents, .rules = {rule::RB_01
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (*sample.identifier != events[i].Id()) continue;
       ++samples[i];
-      EXPECT_EQ(sample.period, 3 + 2 * i) << rule::RB_018.text;
+      EXPECT_EQ(sample.period, 3 + 2 * i);
     }
   }
-  EXPECT_THAT(samples, testing::ElementsAre(35u, 21u, 15u)) << rule::RB_018.text;
+  EXPECT_THAT(samples, testing::ElementsAre(35u, 21u, 15u));
 }
 
 }  // namespace

@@ -23,46 +23,45 @@ struct EventScope {
 // together with its overflow. An event of a CPU stays.
 EventScope ThisCpu() { return {-1, EventCpu()}; }
 
-struct Sampler {
+struct PeriodSampler : Sampler {
+  PeriodSampler(const EventSpec& an_event, std::uint64_t of_period, const EventScope& scope = {})
+      : Sampler(an_event,
+                {.pid = scope.pid,
+                 .cpu = scope.cpu,
+                 .sample_period = of_period,
+                 .sample_type = kPeriodAndId},
+                4),
+        spec(an_event),
+        period(of_period) {}
   EventSpec spec;
   std::uint64_t period;
-  Event event;
-  Ring ring;
 };
 
-Sampler MakeSampler(const EventSpec& spec, std::uint64_t period, const EventScope& scope = {}) {
-  Event event = Open(
-      spec,
-      {.pid = scope.pid, .cpu = scope.cpu, .sample_period = period, .sample_type = kPeriodAndId});
-  Ring ring(event, 4);
-  event.Enable();
-  return {spec, period, std::move(event), std::move(ring)};
-}
-
 // Checks that there are `samples` samples, each with the period and id of its own event.
-void ExpectSamples(Sampler& sampler, std::size_t samples, const Rule& rule) {
+void ExpectSamples(PeriodSampler& sampler, std::size_t samples, const Rule& rule) {
   SCOPED_TRACE(sampler.spec.name + ", period " + std::to_string(sampler.period));
   const RingContents got = sampler.ring.Drain();
-  EXPECT_EQ(got.samples.size(), samples) << rule.text;
+  EXPECT_EQ(got.samples.size(), samples) << rule;
   EXPECT_THAT(got.lost, testing::IsEmpty());
   for (const Sample& sample : got.samples) {
-    EXPECT_EQ(sample.period, sampler.period) << rule.text;
-    EXPECT_EQ(sample.id, sampler.event.Id()) << rule.text;
+    EXPECT_EQ(sample.period, sampler.period) << rule;
+    EXPECT_EQ(sample.id, sampler.event.Id()) << rule;
   }
 }
 
 CONFORMANCE_CASE(Sampling, EveryGeneralCounterOverflows, .rules = {rule::SMP_001},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling},
                  .over = {Over<dim::Cpu>()}) {
-  std::vector<Sampler> samplers;
+  std::vector<PeriodSampler> samplers;
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    samplers.push_back(MakeSampler(specs[i], 3 + 2 * i));
+    samplers.emplace_back(specs[i], 3 + 2 * i);
   }
-  for (const Sampler& sampler : samplers) target().Stimulate(sampler.spec, 10 * sampler.period);
-  for (Sampler& sampler : samplers) {
+  for (const PeriodSampler& sampler : samplers)
+    target().Stimulate(sampler.spec, 10 * sampler.period);
+  for (PeriodSampler& sampler : samplers) {
     std::uint64_t events = 0;  // generated for this counter or for another one
-    for (const Sampler& other : samplers) {
+    for (const PeriodSampler& other : samplers) {
       if (ShareStimulus(sampler.spec, other.spec)) events += 10 * other.period;
     }
     ExpectSamples(sampler, events / sampler.period, rule::SMP_001);
@@ -74,7 +73,7 @@ CONFORMANCE_CASE(Sampling, ConstrainedEventsOverflow, .rules = {rule::SMP_001},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kConstraints},
                  .over = {Over<dim::Cpu>()}) {
   for (const EventSpec& spec : target().Events({.constrained = true})) {
-    Sampler sampler = MakeSampler(spec, 9);
+    PeriodSampler sampler(spec, 9);
     target().Stimulate(spec, 9 * 31 + 8);
     ExpectSamples(sampler, 31, rule::SMP_001);
     EXPECT_THAT(sampler.event.Read(), Counted(spec, 9 * 31 + 8));
@@ -86,7 +85,7 @@ CONFORMANCE_CASE(Sampling, EveryFixedCounterOverflows, .rules = {rule::SMP_001, 
                  .over = {Over<dim::Cpu>()}) {
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   for (const EventSpec& spec : target().Events({.fixed = true})) {
-    Sampler sampler = MakeSampler(spec, 1'000);
+    PeriodSampler sampler(spec, 1'000);
     target().Stimulate(spec, 7'999);
     ExpectSamples(sampler, 7, rule::SMP_001);
     target().Stimulate(spec, 1);
@@ -94,7 +93,7 @@ CONFORMANCE_CASE(Sampling, EveryFixedCounterOverflows, .rules = {rule::SMP_001, 
     EXPECT_THAT(sampler.event.Read(), Counted(spec, 8'000));
     sampler.event.Disable();
 
-    Sampler large = MakeSampler(spec, target().counter_mask() + 100);
+    PeriodSampler large(spec, target().counter_mask() + 100);
     target().Stimulate(spec, target().counter_mask() + 100);
     ExpectSamples(large, 1, rule::SMP_003);
   }
@@ -102,13 +101,13 @@ CONFORMANCE_CASE(Sampling, EveryFixedCounterOverflows, .rules = {rule::SMP_001, 
 
 CONFORMANCE_CASE(Sampling, ClockEventsOverflowAtOwnRate, .rules = {rule::SMP_001, rule::SMP_009},
                  .needs = {Cap::kSampling, Cap::kManualClock}) {
-  std::vector<Sampler> samplers;
+  std::vector<PeriodSampler> samplers;
   for (const EventSpec& spec : target().Events({.stimulus = StimulusKind::kClock})) {
     if (samplers.size() == target().general() + target().fixed()) break;
-    samplers.push_back(MakeSampler(spec, 300));
+    samplers.emplace_back(spec, 300);
   }
   port().Advance(12'000);
-  for (Sampler& sampler : samplers) {
+  for (PeriodSampler& sampler : samplers) {
     ExpectSamples(sampler, 12'000 / sampler.spec.ticks / 300, rule::SMP_009);
     EXPECT_THAT(sampler.event.Read(), Counted(sampler.spec, 12'000 / sampler.spec.ticks));
   }
@@ -118,8 +117,8 @@ CONFORMANCE_CASE(Sampling, EqualEventsOverflowTogether, .rules = {rule::SMP_009}
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kGroups},
                  .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
-  Sampler by_six = MakeSampler(spec, 6);
-  Sampler by_nine = MakeSampler(spec, 9);
+  PeriodSampler by_six(spec, 6);
+  PeriodSampler by_nine(spec, 9);
   const std::uint64_t last = target().min_period();  // the driver may lengthen a shorter period
   target().Stimulate(spec, 18 - last);
   ExpectSamples(by_six, 2, rule::SMP_009);
@@ -133,21 +132,20 @@ CONFORMANCE_CASE(Sampling, EqualEventsOverflowTogether, .rules = {rule::SMP_009}
 }
 
 CONFORMANCE_CASE(Sampling, OneInterruptServesAllItsCounters, .rules = {rule::SMP_009},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kGroups,
-                           Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kGroups},
                  .over = {Over<dim::Cpu>()}) {
-  std::vector<Sampler> samplers;
+  std::vector<PeriodSampler> samplers;
   const std::vector<EventSpec> specs = target().AnyEvents(target().general());
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    samplers.push_back(MakeSampler(specs[i], 10 * (i + 1), ThisCpu()));
+    samplers.emplace_back(specs[i], 10 * (i + 1), ThisCpu());
   }
   for (std::size_t rounds = 0; rounds < 3; ++rounds) {
     HoldLine hold;
-    for (const Sampler& sampler : samplers) target().Stimulate(sampler.spec, sampler.period);
+    for (const PeriodSampler& sampler : samplers) target().Stimulate(sampler.spec, sampler.period);
     hold.Release();
-    for (Sampler& sampler : samplers) ExpectSamples(sampler, 1, rule::SMP_009);
+    for (PeriodSampler& sampler : samplers) ExpectSamples(sampler, 1, rule::SMP_009);
   }
-  for (const Sampler& sampler : samplers) {
+  for (const PeriodSampler& sampler : samplers) {
     EXPECT_THAT(sampler.event.Read(), Counted(sampler.spec, 3 * sampler.period));
   }
 }
@@ -169,13 +167,13 @@ CONFORMANCE_CASE(Sampling, LeaderSamplesWhileSiblingsCount, .rules = {rule::SMP_
     target().Stimulate(specs[2], 2'000);
     target().Stimulate(specs[0], 100);
     const RingContents got = ring.Drain();
-    ASSERT_EQ(got.samples.size(), 1u) << rule::SMP_008.text;
+    ASSERT_EQ(got.samples.size(), 1u) << rule::SMP_008;
     const std::vector<GroupEntry>& entries = got.samples[0].read_group->entries;
-    ASSERT_EQ(entries.size(), 3u) << rule::REC_006.text;
-    EXPECT_THAT(entries[0], Counted(specs[0], 100 * i)) << rule::REC_006.text;
-    EXPECT_THAT(entries[1], Counted(specs[1], 3 * i)) << rule::SMP_008.text;
-    EXPECT_THAT(entries[2], Counted(specs[2], 2'000 * i)) << rule::SMP_008.text;
-    EXPECT_EQ(entries[2].id, siblings[1].Id()) << rule::REC_006.text;
+    ASSERT_EQ(entries.size(), 3u) << rule::REC_006;
+    EXPECT_THAT(entries[0], Counted(specs[0], 100 * i)) << rule::REC_006;
+    EXPECT_THAT(entries[1], Counted(specs[1], 3 * i)) << rule::SMP_008;
+    EXPECT_THAT(entries[2], Counted(specs[2], 2'000 * i)) << rule::SMP_008;
+    EXPECT_EQ(entries[2].id, siblings[1].Id()) << rule::REC_006;
   }
 }
 
@@ -197,11 +195,11 @@ CONFORMANCE_CASE(Sampling, SiblingSamplesWhileLeaderCounts, .rules = {rule::SMP_
   leader.Disable();
   target().Stimulate(specs[1], 90);
   const RingContents got = ring.Drain();
-  ASSERT_EQ(got.samples.size(), 2u) << rule::SMP_008.text;
-  for (const Sample& sample : got.samples) EXPECT_EQ(sample.period, 40u) << rule::SMP_008.text;
-  EXPECT_THAT(leader_ring.DrainRaw(), testing::IsEmpty()) << rule::SMP_008.text;
-  EXPECT_THAT(leader.Read(), Counted(specs[0], 5'000)) << rule::SMP_008.text;
-  EXPECT_THAT(sibling.Read(), Counted(specs[1], 90)) << rule::SMP_008.text;
+  ASSERT_EQ(got.samples.size(), 2u);
+  for (const Sample& sample : got.samples) EXPECT_EQ(sample.period, 40u);
+  EXPECT_THAT(leader_ring.DrainRaw(), testing::IsEmpty());
+  EXPECT_THAT(leader.Read(), Counted(specs[0], 5'000));
+  EXPECT_THAT(sibling.Read(), Counted(specs[1], 90));
 }
 
 CONFORMANCE_CASE(Sampling, EachCpuHasItsOwnSamples, .rules = {rule::SMP_012, rule::REC_009},
@@ -211,18 +209,16 @@ CONFORMANCE_CASE(Sampling, EachCpuHasItsOwnSamples, .rules = {rule::SMP_012, rul
     const int cpu = target().Cpu(i);
     const OpenOptions options = {
         .pid = -1, .cpu = cpu, .sample_period = 4, .sample_type = PERF_SAMPLE_CPU};
-    const Event event = Open(spec, options);
-    Ring ring(event, 1);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, options, 1);
     target().Stimulate(spec, 40, {.cpu = cpu});
     target().Stimulate(spec, 400, {.cpu = target().Cpu(1 - i)});
     event.Disable();
     const RingContents got = ring.Drain();
-    EXPECT_EQ(got.samples.size(), 10u) << rule::SMP_012.text;
+    EXPECT_EQ(got.samples.size(), 10u) << rule::SMP_012;
     for (const Sample& sample : got.samples) {
-      EXPECT_EQ(sample.cpu, static_cast<std::uint32_t>(cpu)) << rule::REC_009.text;
+      EXPECT_EQ(sample.cpu, static_cast<std::uint32_t>(cpu)) << rule::REC_009;
     }
-    EXPECT_THAT(event.Read(), Counted(spec, 40)) << rule::SMP_012.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 40)) << rule::SMP_012;
   }
 }
 

@@ -23,32 +23,29 @@ CONFORMANCE_CASE(Sampling, EventsSlowerThanTheFrequencyAreAllSampled,
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency},
                  .over = {Over<dim::Scope>(), Over<dim::Member>()}) {
   const Subject subject(*this, {.sample_freq = kFaster, .sample_type = PERF_SAMPLE_PERIOD});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event);
   event.Enable();
   target().Stimulate(spec, 100 * target().min_period());
   event.Disable();
   const RingContents got = ring.Drain();
-  EXPECT_EQ(got.samples.size(), 100u) << rule::SMP_019.text;
-  EXPECT_EQ(got.PeriodSum(), event.Read().value) << rule::SMP_005.text;
+  EXPECT_EQ(got.samples.size(), 100u) << rule::SMP_019;
+  EXPECT_EQ(got.PeriodSum(), event.Read().value) << rule::SMP_005;
 }
 
 CONFORMANCE_CASE(Sampling, FrequencyPeriodsDoNotOverlap, .rules = {rule::SMP_005},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kFrequency,
                            Cap::kSingleEvents}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event =
-      Open(spec, {.sample_freq = 1'000, .sample_type = PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ});
-  Ring ring(event);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(spec, {.sample_freq = 1'000, .sample_type = PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ});
   target().Stimulate(spec, 100'000);
   event.Disable();
   std::uint64_t before = 0;
   for (const Sample& sample : ring.Drain().samples) {
     // A tick may restart a period that is too long, which drops a part of it. No part may be
     // reported twice.
-    EXPECT_GE(sample.read->value - before, *sample.period) << rule::SMP_005.text;
+    EXPECT_GE(sample.read->value - before, *sample.period);
     before = sample.read->value;
   }
   EXPECT_GT(before, 0u);
@@ -73,7 +70,7 @@ CONFORMANCE_CASE(
   const auto check = [&](const Sample& first, const Sample& own, const Sample& next) {
     if (period(first) <= target().min_period()) return;
     const std::uint64_t counted = own.read->value - first.read->value;
-    EXPECT_GE(counted, period(own)) << rule::SMP_005.text;
+    EXPECT_GE(counted, period(own)) << rule::SMP_005;
     if (period(first) < period(own) && period(own) < period(next) && counted == period(own))
       exact = true;
   };
@@ -93,21 +90,20 @@ CONFORMANCE_CASE(
         check(samples[checked - 2], samples[checked - 1], samples[checked]);
     }
   };
-  EXPECT_TRUE(RepeatUntil(attempt, done)) << rule::REC_010.text;
+  EXPECT_TRUE(RepeatUntil(attempt, done)) << rule::REC_010;
 }
 
 CONFORMANCE_CASE(Sampling, IdleTicksLeaveThePeriodAlone, .rules = {rule::SMP_018},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
   const EventSpec spec = target().AnyEvent();
-  const Event event = Open(spec, {.sample_freq = kFaster, .sample_type = PERF_SAMPLE_PERIOD});
-  Ring ring(event, 1);
-  event.Enable();
+  auto [event, ring] =
+      Sampler(spec, {.sample_freq = kFaster, .sample_type = PERF_SAMPLE_PERIOD}, 1);
   for (int i = 0; i < 3; ++i) {
     BusyWait(0.02);
     target().Stimulate(spec, 2 * target().min_period());
     const RingContents got = ring.Drain();
-    EXPECT_EQ(got.samples.size(), 2u) << rule::SMP_018.text;
-    EXPECT_EQ(got.PeriodSum(), 2 * target().min_period()) << rule::SMP_018.text;
+    EXPECT_EQ(got.samples.size(), 2u);
+    EXPECT_EQ(got.PeriodSum(), 2 * target().min_period());
   }
 }
 
@@ -127,10 +123,10 @@ CONFORMANCE_CASE(Sampling, PeriodShrinksToTheShortest, .rules = {rule::SMP_004, 
     Pulse(subject.spec(), events);
     for (const Sample& sample : ring.Drain().samples) period = *sample.period;
   };
-  ASSERT_TRUE(RepeatUntil([&] { step(10); }, [&] { return period >= 20; })) << rule::SMP_004.text;
+  ASSERT_TRUE(RepeatUntil([&] { step(10); }, [&] { return period >= 20; })) << rule::SMP_004;
   event.Period(kFaster);
   for (int i = 0; i < 2'000 && period > 1; ++i) step(1'000);
-  EXPECT_EQ(period, 1u) << rule::SMP_019.text;
+  EXPECT_EQ(period, 1u) << rule::SMP_019;
 }
 
 // The remainder of the old period is more than eight new ones when sixteen ticks have shortened the
@@ -149,12 +145,11 @@ CONFORMANCE_CASE(Sampling, TicksEndAPeriodThatIsFarTooLong, .rules = {rule::SMP_
     Pulse(spec, 10 * kLong);
     for (const Sample& sample : ring.Drain().samples) period = *sample.period;
   }
-  ASSERT_GE(period, kLong) << rule::SMP_004.text;
+  ASSERT_GE(period, kLong);
   event.Period(kFaster);
   std::size_t samples = 0;
   EXPECT_TRUE(RepeatUntil([&] { Pulse(spec, 1); },
-                          [&] { return (samples += ring.Drain().samples.size()) > 0; }))
-      << rule::SMP_004.text;
+                          [&] { return (samples += ring.Drain().samples.size()) > 0; }));
 }
 
 }  // namespace

@@ -17,17 +17,16 @@ CONFORMANCE_CASE(Sampling, SamplesEqualCountDividedByPeriod,
   for (const std::uint64_t period : {2, 7, 65'537}) {
     SCOPED_TRACE(period);
     const Subject subject(*this, {.sample_period = period, .sample_type = PERF_SAMPLE_PERIOD});
-    const EventSpec& spec = subject.spec();
-    const Event& event = subject.event();
+    const auto [spec, event] = subject.Parts();
     Ring ring(event, 4);
     event.Enable();
     Pulse(spec, 13 * period + period / 2);
     event.Disable();
     const RingContents got = ring.Drain();
-    EXPECT_EQ(got.samples.size(), 13u) << rule::SMP_001.text;
-    EXPECT_EQ(got.PeriodSum() + period / 2, event.Read().value) << rule::SMP_005.text;
+    EXPECT_EQ(got.samples.size(), 13u) << rule::SMP_001;
+    EXPECT_EQ(got.PeriodSum() + period / 2, event.Read().value) << rule::SMP_005;
     for (const Sample& sample : got.samples) {
-      EXPECT_EQ(sample.period, period) << rule::REC_010.text;
+      EXPECT_EQ(sample.period, period) << rule::REC_010;
     }
     EXPECT_THAT(got.lost, testing::IsEmpty());
   }
@@ -37,16 +36,15 @@ CONFORMANCE_CASE(Sampling, PeriodOneSamplesEveryEvent, .rules = {rule::SMP_002, 
                  .needs = {Cap::kStimulus, Cap::kSampling},
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, {.sample_period = 1, .sample_type = PERF_SAMPLE_PERIOD});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event);
   event.Enable();
   Pulse(spec, 1);
-  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_002.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 1u) << rule::SMP_002;
   Pulse(spec, 300);
   const RingContents got = ring.Drain();
-  EXPECT_EQ(got.samples.size(), 300u) << rule::SMP_002.text;
-  EXPECT_EQ(got.PeriodSum(), 300u) << rule::SMP_005.text;
+  EXPECT_EQ(got.samples.size(), 300u) << rule::SMP_002;
+  EXPECT_EQ(got.PeriodSum(), 300u) << rule::SMP_005;
   EXPECT_THAT(event.Read(), Counted(spec, 301));
 }
 
@@ -57,15 +55,14 @@ CONFORMANCE_CASE(Sampling, OverflowComesWithTheLastEventOfThePeriod, .rules = {r
   for (const std::uint64_t period : {2ull, 1'000ull, (1ull << 32) + 1}) {
     SCOPED_TRACE(period);
     const Subject subject(*this, {.sample_period = period});
-    const EventSpec& spec = subject.spec();
-    const Event& event = subject.event();
+    const auto [spec, event] = subject.Parts();
     Ring ring(event, 1);
     event.Enable();
     for (int i = 0; i < 2; ++i) {
       Pulse(spec, period - 1);
-      EXPECT_EQ(ring.Drain().samples.size(), 0u) << "too early: " << rule::SMP_001.text;
+      EXPECT_EQ(ring.Drain().samples.size(), 0u) << "too early";
       Pulse(spec, 1);
-      EXPECT_EQ(ring.Drain().samples.size(), 1u) << "missing: " << rule::SMP_001.text;
+      EXPECT_EQ(ring.Drain().samples.size(), 1u) << "missing";
     }
   }
 }
@@ -84,16 +81,15 @@ CONFORMANCE_CASE(Sampling, PeriodBeyondTheCounterGivesOneSample,
   for (const std::uint64_t period : LongPeriods()) {
     SCOPED_TRACE(period);
     const Subject subject(*this, {.sample_period = period, .sample_type = PERF_SAMPLE_PERIOD});
-    const EventSpec& spec = subject.spec();
-    const Event& event = subject.event();
+    const auto [spec, event] = subject.Parts();
     Ring ring(event, 1);
     event.Enable();
     target().Stimulate(spec, period - 1);
-    EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_003.text;
+    EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_003;
     target().Stimulate(spec, 1 + period + 17);
     const RingContents got = ring.Drain();
-    EXPECT_EQ(got.samples.size(), 2u) << rule::SMP_003.text;
-    EXPECT_EQ(got.PeriodSum() + 17, event.Read().value) << rule::SMP_005.text;
+    EXPECT_EQ(got.samples.size(), 2u) << rule::SMP_003;
+    EXPECT_EQ(got.PeriodSum() + 17, event.Read().value) << rule::SMP_005;
     EXPECT_THAT(event.Read(), Counted(spec, 2 * period + 17));
   }
 }
@@ -102,15 +98,14 @@ CONFORMANCE_CASE(Sampling, PeriodZeroOnlyCounts, .rules = {rule::SMP_010},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling},
                  .over = {Over<dim::Scope>(), Over<dim::Member>()}) {
   const Subject subject(*this, {.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 4);
   event.Enable();
   const std::uint64_t n = 3 * (target().counter_mask() + 1) + 11;
   target().Stimulate(spec, n);
   event.Disable();
-  EXPECT_THAT(ring.DrainRaw(), testing::IsEmpty()) << rule::SMP_010.text;
-  EXPECT_THAT(event.Read(), Counted(spec, n)) << rule::SMP_010.text;
+  EXPECT_THAT(ring.DrainRaw(), testing::IsEmpty());
+  EXPECT_THAT(event.Read(), Counted(spec, n));
 }
 
 CONFORMANCE_CASE(Sampling, ReadingIncludesTheUnfinishedPeriod, .rules = {rule::SMP_014},
@@ -118,32 +113,30 @@ CONFORMANCE_CASE(Sampling, ReadingIncludesTheUnfinishedPeriod, .rules = {rule::S
                  .over = {Over<dim::Scope>(), Over<dim::Member>(), Over<dim::Counter>(),
                           Over<dim::Before>()}) {
   const Subject subject(*this, {.sample_period = 1'000});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   event.Enable();
   std::uint64_t total = 0;
   for (const std::uint64_t n : {1, 998, 1, 1, 2'500, 498, 1, 1}) {
     Pulse(spec, n);
     total += n;
-    EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::SMP_014.text;
+    EXPECT_THAT(event.Read(), Counted(spec, total));
   }
   event.Disable();
-  EXPECT_THAT(event.Read(), Counted(spec, total)) << rule::SMP_014.text;
+  EXPECT_THAT(event.Read(), Counted(spec, total));
 }
 
 CONFORMANCE_CASE(Sampling, ReadingsDoNotDisturbThePeriod, .rules = {rule::SMP_001, rule::SMP_014},
                  .needs = {Cap::kStimulus, Cap::kSampling},
                  .over = {Over<dim::Member>(), Over<dim::Counter>()}) {
   const Subject subject(*this, {.sample_period = 50});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 4);
   event.Enable();
   for (std::uint64_t total = 1; total <= 100; ++total) {
     Pulse(spec, 1);
-    ASSERT_THAT(event.Read(), Counted(spec, total)) << rule::SMP_014.text;
+    ASSERT_THAT(event.Read(), Counted(spec, total)) << rule::SMP_014;
   }
-  EXPECT_EQ(ring.Drain().samples.size(), 2u) << rule::SMP_001.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 2u) << rule::SMP_001;
 }
 
 CONFORMANCE_CASE(Sampling, SampleHoldsTheCountAtItsOverflow,
@@ -152,8 +145,7 @@ CONFORMANCE_CASE(Sampling, SampleHoldsTheCountAtItsOverflow,
   const Subject subject(*this, {.sample_period = 77,
                                 .sample_type = PERF_SAMPLE_READ,
                                 .read_format = kReadTimes | PERF_FORMAT_ID});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 8);
   event.Enable();
   Pulse(spec, 77 * 20);
@@ -161,9 +153,9 @@ CONFORMANCE_CASE(Sampling, SampleHoldsTheCountAtItsOverflow,
   ASSERT_EQ(got.samples.size(), 20u);
   for (std::size_t i = 0; i < got.samples.size(); ++i) {
     const Reading& reading = *got.samples[i].read;
-    EXPECT_EQ(reading.value, 77 * (i + 1)) << rule::SMP_006.text;
-    EXPECT_EQ(reading.id, event.Id()) << rule::REC_006.text;
-    EXPECT_LE(reading.time_running, reading.time_enabled) << rule::REC_006.text;
+    EXPECT_EQ(reading.value, 77 * (i + 1)) << rule::SMP_006;
+    EXPECT_EQ(reading.id, event.Id()) << rule::REC_006;
+    EXPECT_LE(reading.time_running, reading.time_enabled) << rule::REC_006;
   }
 }
 
@@ -173,17 +165,16 @@ CONFORMANCE_CASE(Sampling, ExcludedKernelEventsGiveNoSample, .rules = {rule::SMP
   const NoPreemption no_preemption;  // a context switch may lengthen the remaining period
   const Subject subject(
       *this, {.sample_period = 10, .sample_type = PERF_SAMPLE_IP, .exclude_kernel = true});
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   Ring ring(event, 1);
   event.Enable();
   Pulse(spec, 9, {.privilege = Privilege::kUser, .ip = 0x401000});
   Pulse(spec, 25, {.privilege = Privilege::kKernel, .ip = ~0ull << 12});
-  EXPECT_EQ(ring.Drain().samples.size(), 0u) << rule::SMP_007.text;
+  EXPECT_EQ(ring.Drain().samples.size(), 0u);
   Pulse(spec, 1, {.privilege = Privilege::kUser, .ip = 0x402000});
   const RingContents got = ring.Drain();
-  ASSERT_EQ(got.samples.size(), 1u) << rule::SMP_007.text;
-  EXPECT_EQ(got.samples[0].ip, 0x402000u) << rule::SMP_007.text;
+  ASSERT_EQ(got.samples.size(), 1u);
+  EXPECT_EQ(got.samples[0].ip, 0x402000u);
   EXPECT_THAT(event.Read(), Counted(spec, 10));
 }
 

@@ -39,11 +39,11 @@ CONFORMANCE_CASE(Sysctl, SettingsKeepValidValues, .rules = {rule::SYS_015}) {
   for (const Setting& setting : settings) {
     const Sysctl restored(setting.name, Sysctl::Get(setting.name));
     for (const std::string& value : setting.good) {
-      EXPECT_EQ(SetError(setting.name, value), 0) << rule::SYS_015.text << setting.name;
+      EXPECT_EQ(SetError(setting.name, value), 0) << setting.name;
       for (const std::string& bad : setting.bad) {
-        EXPECT_EQ(SetError(setting.name, bad), EINVAL) << rule::SYS_015.text << setting.name;
+        EXPECT_EQ(SetError(setting.name, bad), EINVAL) << setting.name;
       }
-      EXPECT_EQ(Sysctl::Get(setting.name), value) << rule::SYS_015.text << setting.name;
+      EXPECT_EQ(Sysctl::Get(setting.name), value) << setting.name;
     }
   }
 }
@@ -54,19 +54,17 @@ CONFORMANCE_CASE(Sysctl, SampleRateNeedsCpuTimeLimit, .rules = {rule::SYS_015}) 
   const SampleRateLimit restored(SampleRateLimit::kNoLimit);
   {
     const Sysctl limited(percent, "25");
-    EXPECT_EQ(SetError(rate, "54321"), 0) << rule::SYS_015.text;
-    EXPECT_EQ(SetError(rate, "0"), EINVAL) << rule::SYS_015.text;
-    EXPECT_EQ(Sysctl::Get(rate), "54321") << rule::SYS_015.text;
-    EXPECT_THAT(TryOpen(Software(PERF_COUNT_SW_CPU_CLOCK), {.sample_freq = 54'321}), Succeeds())
-        << rule::SYS_015.text;
+    EXPECT_EQ(SetError(rate, "54321"), 0);
+    EXPECT_EQ(SetError(rate, "0"), EINVAL);
+    EXPECT_EQ(Sysctl::Get(rate), "54321");
+    EXPECT_THAT(TryOpen(Software(PERF_COUNT_SW_CPU_CLOCK), {.sample_freq = 54'321}), Succeeds());
     EXPECT_THAT(TryOpen(Software(PERF_COUNT_SW_CPU_CLOCK), {.sample_freq = 54'322}),
-                FailsWith(EINVAL))
-        << rule::SYS_015.text;
+                FailsWith(EINVAL));
   }
   for (const char* off : {"0", "100"}) {
     const Sysctl unlimited(percent, off);
-    EXPECT_EQ(SetError(rate, "1000"), EINVAL) << rule::SYS_015.text;
-    EXPECT_EQ(Sysctl::Get(rate), "54321") << rule::SYS_015.text;
+    EXPECT_EQ(SetError(rate, "1000"), EINVAL);
+    EXPECT_EQ(Sysctl::Get(rate), "54321");
   }
 }
 
@@ -84,26 +82,26 @@ CONFORMANCE_CASE(Sysctl, MaxStackIsBusyWhileInUse, .rules = {rule::SYS_015}) {
   {
     const OpenResult user = with_chain(100);
     ASSERT_THAT(user, Succeeds());
-    EXPECT_EQ(SetError(depth, "90"), EBUSY) << rule::SYS_015.text;
-    EXPECT_EQ(Sysctl::Get(depth), "100") << rule::SYS_015.text;
+    EXPECT_EQ(SetError(depth, "90"), EBUSY);
+    EXPECT_EQ(Sysctl::Get(depth), "100");
   }
-  EXPECT_THAT(with_chain(101), FailsWith(EOVERFLOW)) << rule::SYS_015.text;
+  EXPECT_THAT(with_chain(101), FailsWith(EOVERFLOW));
   // The failed open does not use the call chain buffers.
-  EXPECT_EQ(SetError(depth, "90"), 0) << rule::SYS_015.text;
+  EXPECT_EQ(SetError(depth, "90"), 0);
 }
 
 CONFORMANCE_CASE(Sysfs, IdentifierAndDeviceLinkAreValid, .rules = {rule::SYS_018}) {
   struct stat info = {};
   if (stat(DeviceFile("identifier").c_str(), &info) == 0) {
     const auto text = ReadFile(DeviceFile("identifier"));
-    ASSERT_TRUE(text) << rule::SYS_018.text;
-    EXPECT_FALSE(text->empty() || text->find('\n') != std::string::npos) << rule::SYS_018.text;
+    ASSERT_TRUE(text);
+    EXPECT_FALSE(text->empty() || text->find('\n') != std::string::npos);
   }
   // The folder of each PMU links to its bus. If the PMU has a device, it links to the folder of
   // that device.
-  EXPECT_EQ(stat(DeviceFile("subsystem/devices").c_str(), &info), 0) << rule::SYS_018.text;
+  EXPECT_EQ(stat(DeviceFile("subsystem/devices").c_str(), &info), 0);
   if (lstat(DeviceFile("device").c_str(), &info) == 0) {
-    EXPECT_EQ(stat(DeviceFile("device/uevent").c_str(), &info), 0) << rule::SYS_018.text;
+    EXPECT_EQ(stat(DeviceFile("device/uevent").c_str(), &info), 0);
   }
 }
 
@@ -120,10 +118,9 @@ CONFORMANCE_CASE(Proc, FdinfoShowsTheAttr, .rules = {rule::SYS_022}) {
     return FdinfoValue(fd, name).value_or("not shown");
   };
   const auto check = [&](const Event& event, std::uint32_t type, std::uint64_t config) {
-    EXPECT_EQ(shown(event.fd(), "perf_event_attr.type"), std::to_string(type))
-        << rule::SYS_022.text;
-    EXPECT_EQ(shown(event.fd(), "pmu_type"), std::to_string(spec.type)) << rule::SYS_022.text;
-    EXPECT_EQ(shown(event.fd(), "perf_event_attr.config"), Hex(config)) << rule::SYS_022.text;
+    EXPECT_EQ(shown(event.fd(), "perf_event_attr.type"), std::to_string(type));
+    EXPECT_EQ(shown(event.fd(), "pmu_type"), std::to_string(spec.type));
+    EXPECT_EQ(shown(event.fd(), "perf_event_attr.config"), Hex(config));
   };
   check(Open(spec), spec.type, spec.config);
   for (const EventSpec& each : target().Events()) {
@@ -142,8 +139,7 @@ CONFORMANCE_CASE(Proc, FdinfoShowsTheAttr, .rules = {rule::SYS_022}) {
   ASSERT_THAT(result, Succeeds());
   const Fd dummy(static_cast<int>(result.value));
   for (std::size_t i = 0; i < words.size(); ++i) {
-    EXPECT_EQ(shown(dummy.get(), "perf_event_attr." + words[i].first), Hex(0xabc0'0000 + i))
-        << rule::SYS_022.text;
+    EXPECT_EQ(shown(dummy.get(), "perf_event_attr." + words[i].first), Hex(0xabc0'0000 + i));
   }
 }
 

@@ -67,9 +67,9 @@ CONFORMANCE_CASE(Throttle, MovedEventStaysThrottled, .rules = {rule::THR_001, ru
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (i == free) continue;
       const RingContents got = rings[i].Drain();
-      EXPECT_FALSE(got.throttles.empty()) << rule::THR_001.text;
+      EXPECT_FALSE(got.throttles.empty()) << rule::THR_001;
       EXPECT_LE(SamplesWhileThrottled(got), 1)
-          << rule::THR_001.text << " counter " << free << " was free, event " << i;
+          << rule::THR_001 << " counter " << free << " was free, event " << i;
     }
   }
 }

@@ -19,14 +19,14 @@ void ExpectNoSampleWhileThrottled(const RingContents& got) {
   int samples = 0;
   for (const std::uint32_t type : got.order) {
     if (type == PERF_RECORD_THROTTLE) {
-      EXPECT_FALSE(throttled) << rule::REC_106.text;
+      EXPECT_FALSE(throttled) << rule::REC_106;
       throttled = true;
       samples = 0;
     } else if (type == PERF_RECORD_UNTHROTTLE) {
-      EXPECT_TRUE(throttled) << rule::REC_106.text;
+      EXPECT_TRUE(throttled) << rule::REC_106;
       throttled = false;
     } else if (type == PERF_RECORD_SAMPLE) {
-      EXPECT_LE(throttled ? ++samples : 0, 1) << rule::THR_001.text;
+      EXPECT_LE(throttled ? ++samples : 0, 1) << rule::THR_001;
     }
   }
 }
@@ -85,7 +85,7 @@ CONFORMANCE_CASE(Throttle, LimitOfOneSampleThrottlesEachOverflow, .rules = {rule
   const auto count = [&run](std::uint32_t type) {
     return std::count(run.got.order.begin(), run.got.order.end(), type);
   };
-  EXPECT_EQ(count(PERF_RECORD_SAMPLE), count(PERF_RECORD_THROTTLE)) << rule::THR_018.text;
+  EXPECT_EQ(count(PERF_RECORD_SAMPLE), count(PERF_RECORD_THROTTLE));
 }
 
 CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule::THR_004},
@@ -101,7 +101,7 @@ CONFORMANCE_CASE(Throttle, NothingIsCountedTwiceOrWhileThrottled, .rules = {rule
   run.event.Disable();
   run.Drain();
   // With period 1, a count without a sample would come from the time when the event was throttled.
-  EXPECT_THAT(run.event.Read(), Counted(run.spec, run.got.samples.size())) << rule::THR_004.text;
+  EXPECT_THAT(run.event.Read(), Counted(run.spec, run.got.samples.size()));
 }
 
 CONFORMANCE_CASE(Throttle, ThrottleStopsEveryCounter, .rules = {rule::THR_004},
@@ -114,11 +114,11 @@ CONFORMANCE_CASE(Throttle, ThrottleStopsEveryCounter, .rules = {rule::THR_004},
       Pulse(spec, 20);
       run.Drain();
     }
-    ASSERT_TRUE(run.throttled()) << rule::THR_001.text;
+    ASSERT_TRUE(run.throttled()) << rule::THR_001;
     Pulse(spec, 100);
     run.event.Disable();
     run.Drain();
-    EXPECT_THAT(run.event.Read(), Counted(spec, run.got.samples.size())) << rule::THR_004.text;
+    EXPECT_THAT(run.event.Read(), Counted(spec, run.got.samples.size()));
   }
 }
 
@@ -141,7 +141,7 @@ CONFORMANCE_CASE(Throttle, EventMovedWhileThrottledCountsExactly,
     run.UntilUnthrottled();
     SampleRateLimit::Set(SampleRateLimit::kNoLimit);
     target().Stimulate(run.spec, 4'321);
-    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 4'321)) << rule::THR_005.text;
+    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 4'321)) << rule::THR_005;
     SampleRateLimit::Set(kOnePerTick);
   }
 }
@@ -159,9 +159,9 @@ CONFORMANCE_CASE(Throttle, UnthrottledEventResumes, .rules = {rule::THR_002, rul
     const std::size_t samples = run.got.samples.size();
     Pulse(run.spec, 4 * period);
     run.Drain();
-    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 4 * period)) << rule::THR_002.text;
+    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 4 * period)) << rule::THR_002;
     AttachThrottling(run.got);
-    EXPECT_EQ(run.got.samples.size(), samples + 4) << rule::THR_002.text;
+    EXPECT_EQ(run.got.samples.size(), samples + 4) << rule::THR_002;
     ExpectNoSampleWhileThrottled(run.got);
     SampleRateLimit::Set(kOnePerTick);
   }
@@ -193,16 +193,16 @@ CONFORMANCE_CASE(Throttle, ThrottleKeepsPeriodsComplete, .rules = {rule::THR_004
   run.event.Disable();
   run.Drain();
   for (std::size_t i = 0; i < run.got.samples.size(); ++i) {
-    EXPECT_EQ(run.got.samples[i].read->value, period * (i + 1)) << rule::THR_004.text;
+    EXPECT_EQ(run.got.samples[i].read->value, period * (i + 1)) << rule::THR_004;
   }
-  EXPECT_EQ(run.event.Read().value / period, run.got.samples.size()) << rule::THR_004.text;
+  EXPECT_EQ(run.event.Read().value / period, run.got.samples.size()) << rule::THR_004;
 }
 
 CONFORMANCE_CASE(Throttle, ThrottleRecordsIdentifyEvent, .rules = {rule::THR_003, rule::REC_024},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSampling, Cap::kAnyTask},
                  .over = {Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const bool for_leader = ThrottlesGroups();
-  EXPECT_TRUE(IsBehaviour(rule::THR_003, "for_the_leader", for_leader)) << rule::THR_003.text;
+  EXPECT_TRUE(IsBehaviour(rule::THR_003, "for_the_leader", for_leader)) << rule::THR_003;
   const SampleRateLimit limit(kOnePerTick);
   Throttled run(*this, 1, PERF_SAMPLE_TIME | PERF_SAMPLE_STREAM_ID);
   run.UntilThrottled();
@@ -213,11 +213,11 @@ CONFORMANCE_CASE(Throttle, ThrottleRecordsIdentifyEvent, .rules = {rule::THR_003
   std::uint64_t time = 1;
   ASSERT_GE(run.got.throttles.size(), 2u);
   for (const ThrottleRecord& record : run.got.throttles) {
-    EXPECT_EQ(record.id, about.Id()) << rule::THR_003.text;
-    EXPECT_EQ(record.stream_id, about.Id()) << rule::THR_003.text;
-    EXPECT_GE(record.time, time) << rule::THR_003.text;
-    EXPECT_GE(record.trailer.time, record.time) << rule::REC_024.text;
-    EXPECT_EQ(record.trailer.id, about.Id()) << rule::REC_024.text;
+    EXPECT_EQ(record.id, about.Id()) << rule::THR_003;
+    EXPECT_EQ(record.stream_id, about.Id()) << rule::THR_003;
+    EXPECT_GE(record.time, time) << rule::THR_003;
+    EXPECT_GE(record.trailer.time, record.time) << rule::REC_024;
+    EXPECT_EQ(record.trailer.id, about.Id()) << rule::REC_024;
     time = record.time;
   }
 }
@@ -235,9 +235,9 @@ CONFORMANCE_CASE(Throttle, ReenabledEventIsUnthrottled, .rules = {rule::THR_005,
     const std::uint64_t before = run.event.Read().value;
     run.event.Enable();
     Pulse(run.spec, 1);
-    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 1)) << rule::THR_005.text;
+    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 1)) << rule::THR_005;
     Pulse(run.spec, 2);
-    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 3)) << rule::THR_005.text;
+    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 3)) << rule::THR_005;
     run.Drain();
   }
 }
@@ -258,7 +258,7 @@ CONFORMANCE_CASE(Throttle, OtherEventsKeepCounting, .rules = {rule::THR_004},
     run.UntilUnthrottled();
     target().Stimulate(other, 17);
     counted += 1'017;
-    EXPECT_THAT(bystander.Read(), Counted(other, counted)) << rule::THR_004.text;
+    EXPECT_THAT(bystander.Read(), Counted(other, counted));
   }
 }
 
@@ -272,13 +272,13 @@ CONFORMANCE_CASE(Throttle, RateIsReadOnlyWithoutCpuTimeLimit, .rules = {rule::TH
   const SampleRateLimit restored(5'000);
   for (const char* off : {"0", "100"}) {
     const Sysctl percent("kernel/perf_cpu_time_max_percent", off);
-    EXPECT_EQ(write_fails_with("4000"), EINVAL) << rule::THR_006.text;
-    EXPECT_EQ(Sysctl::Get(rate), "5000") << rule::THR_006.text;
+    EXPECT_EQ(write_fails_with("4000"), EINVAL);
+    EXPECT_EQ(Sysctl::Get(rate), "5000");
   }
   const Sysctl percent("kernel/perf_cpu_time_max_percent", "25");
-  EXPECT_EQ(write_fails_with("0"), EINVAL) << rule::THR_006.text;
-  EXPECT_EQ(write_fails_with("4000"), 0) << rule::THR_006.text;
-  EXPECT_EQ(Sysctl::Get(rate), "4000") << rule::THR_006.text;
+  EXPECT_EQ(write_fails_with("0"), EINVAL);
+  EXPECT_EQ(write_fails_with("4000"), 0);
+  EXPECT_EQ(Sysctl::Get(rate), "4000");
 }
 
 CONFORMANCE_CASE(Throttle, ThrottleEndsOnTheSecondCpuToo, .rules = {rule::THR_002},
@@ -296,8 +296,8 @@ CONFORMANCE_CASE(Throttle, ThrottleEndsOnTheSecondCpuToo, .rules = {rule::THR_00
     const std::size_t samples = run.got.samples.size();
     target().Stimulate(run.spec, 7);
     run.Drain();
-    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 7)) << rule::THR_002.text;
-    EXPECT_EQ(run.got.samples.size(), samples + 7) << rule::THR_002.text;
+    EXPECT_THAT(run.event.Read(), Counted(run.spec, before + 7));
+    EXPECT_EQ(run.got.samples.size(), samples + 7);
     SampleRateLimit::Set(kOnePerTick);
   }
 }
@@ -311,16 +311,14 @@ CONFORMANCE_CASE(Throttle, SlowHandlersLowerTheRate, .rules = {rule::THR_007},
   // rate it is less than a nanosecond, which must not mean that there is no limit.
   for (const std::uint64_t highest : {std::uint64_t{1'000'000}, SampleRateLimit::kNoLimit}) {
     const SampleRateLimit restored(highest);
-    const Event event = Open(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME});
-    const Ring ring(event, 1);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, {.sample_period = 1, .sample_type = PERF_SAMPLE_TIME}, 1);
     target().Stimulate(spec, 300);
-    EXPECT_EQ(Sysctl::Get(rate), std::to_string(highest)) << rule::THR_007.text;
+    EXPECT_EQ(Sysctl::Get(rate), std::to_string(highest));
     const Sysctl percent("kernel/perf_cpu_time_max_percent", "1");
     target().Stimulate(spec, 300);
     const std::uint64_t lowered = std::stoull(Sysctl::Get(rate));
-    EXPECT_LT(lowered, highest) << rule::THR_007.text;
-    EXPECT_GT(lowered, 0u) << rule::THR_007.text;
+    EXPECT_LT(lowered, highest);
+    EXPECT_GT(lowered, 0u);
   }
 }
 
@@ -341,9 +339,8 @@ CONFORMANCE_CASE(Throttle, TimerEventStopsAndResumes,
         lifted = std::count(got.order.begin(), got.order.end(), PERF_RECORD_UNTHROTTLE);
       },
       [&] { return lifted >= 6; }))
-      << rule::THR_008.text;
-  EXPECT_GE(std::count(got.order.begin(), got.order.end(), PERF_RECORD_SAMPLE), 6)
-      << rule::THR_008.text;
+      << rule::THR_008;
+  EXPECT_GE(std::count(got.order.begin(), got.order.end(), PERF_RECORD_SAMPLE), 6) << rule::THR_008;
   ExpectNoSampleWhileThrottled(got);
 }
 

@@ -69,7 +69,7 @@ struct Throttled {
       Pulse(spec, 20 * event.attr().sample_period);
       Drain();
     }
-    ASSERT_TRUE(throttled()) << rule::THR_001.text;
+    ASSERT_TRUE(throttled()) << rule::THR_001;
   }
 
   // Waits at most `limit_ns` until the event is unthrottled. It reads the clock before the buffer.
@@ -83,7 +83,7 @@ struct Throttled {
       Drain();
     } while (throttled() &&
              (now.tv_sec - start.tv_sec) * 1'000'000'000 + now.tv_nsec - start.tv_nsec < limit_ns);
-    ASSERT_FALSE(throttled()) << rule::THR_002.text;
+    ASSERT_FALSE(throttled()) << rule::THR_002;
   }
 
   // Waits for the end of a throttle. Before Linux 6.16 a tick does not restart a sibling. The next
@@ -91,8 +91,7 @@ struct Throttled {
   void UntilRestarted() {
     if (!companions.empty()) {
       Child child([] { return 0; });
-      child.Go();
-      ASSERT_EQ(child.Wait(), 0);
+      ASSERT_EQ(child.Run(), 0);
     }
     UntilUnthrottled();
   }

@@ -27,20 +27,19 @@ CONFORMANCE_CASE(TracepointProgram, ProgramSeesArgumentsOfEachHit, .rules = {rul
     std::uint64_t passes = 0;
     for (const long argument : {7, 0, 0x12345678}) {
       HitTracepoint({argument});
-      EXPECT_EQ(bpf->bss->runs, ++passes) << rule::TPT_005.text;
-      EXPECT_EQ(bpf->bss->argument, static_cast<std::uint64_t>(argument)) << rule::TPT_005.text;
-      EXPECT_EQ(bpf->bss->number, SYS_getpgid) << rule::TPT_005.text;
+      EXPECT_EQ(bpf->bss->runs, ++passes);
+      EXPECT_EQ(bpf->bss->argument, static_cast<std::uint64_t>(argument));
+      EXPECT_EQ(bpf->bss->number, SYS_getpgid);
     }
     Child other([] {
       HitTracepoint({99});
       return 0;
     });
-    other.Go();
-    ASSERT_EQ(other.Wait(), 0);
-    EXPECT_EQ(bpf->bss->runs, ++passes) << rule::TPT_005.text;
+    ASSERT_EQ(other.Run(), 0);
+    EXPECT_EQ(bpf->bss->runs, ++passes);
     event.Close();
     HitTracepoint({5});
-    EXPECT_EQ(bpf->bss->runs, passes) << rule::TPT_005.text;
+    EXPECT_EQ(bpf->bss->runs, passes);
   }
 }
 
@@ -67,19 +66,19 @@ CONFORMANCE_CASE(TracepointProgram, SeveralProgramsRunInAttachOrder,
     events.back().SetBpf(ProgramFd(program));
   }
   HitTracepoint({1});
-  EXPECT_EQ(bpf->bss->order, 213u) << rule::TPT_006.text;
+  EXPECT_EQ(bpf->bss->order, 213u) << rule::TPT_006;
   for (const Event& event : events) {
     Query query = {.capacity = 64};
-    ASSERT_THAT(TryQuery(event, query), Succeeds()) << rule::BPF_021.text;
-    ASSERT_EQ(query.programs, 3u) << rule::BPF_021.text;
+    ASSERT_THAT(TryQuery(event, query), Succeeds()) << rule::BPF_021;
+    ASSERT_EQ(query.programs, 3u) << rule::BPF_021;
     for (std::size_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(query.ids[i], ProgramId(programs[i])) << rule::BPF_021.text;
+      EXPECT_EQ(query.ids[i], ProgramId(programs[i])) << rule::BPF_021;
     }
   }
   bpf->bss->order = 0;
   events.erase(events.begin());
   HitTracepoint({1});
-  EXPECT_EQ(bpf->bss->order, 13u) << rule::TPT_006.text;
+  EXPECT_EQ(bpf->bss->order, 13u) << rule::TPT_006;
 }
 
 CASE_USES(TracepointProgram, InvalidQueryIsRefused, Feature::kBpfCall, Feature::kBpfEvents);
@@ -93,36 +92,32 @@ CONFORMANCE_CASE(TracepointProgram, InvalidQueryIsRefused, .rules = {rule::BPF_0
     events.back().SetBpf(ProgramFd(program));
   }
   Query too_small = {.capacity = 1};
-  EXPECT_THAT(TryQuery(events[0], too_small), FailsWith(ENOSPC)) << rule::BPF_021.text;
-  EXPECT_EQ(too_small.programs, 2u) << rule::BPF_021.text;
+  EXPECT_THAT(TryQuery(events[0], too_small), FailsWith(ENOSPC));
+  EXPECT_EQ(too_small.programs, 2u);
   Query too_large = {.capacity = 65};
-  EXPECT_THAT(TryQuery(events[0], too_large), FailsWith(E2BIG)) << rule::BPF_021.text;
-  EXPECT_THAT(events[0].TryIoctl(PERF_EVENT_IOC_QUERY_BPF, 8), FailsWith(EFAULT))
-      << rule::BPF_021.text;
+  EXPECT_THAT(TryQuery(events[0], too_large), FailsWith(E2BIG));
+  EXPECT_THAT(events[0].TryIoctl(PERF_EVENT_IOC_QUERY_BPF, 8), FailsWith(EFAULT));
   Query query = {.capacity = 64};
-  EXPECT_EQ(RunUnprivileged([&] { return TryQuery(events[0], query).error; }), EPERM)
-      << rule::BPF_021.text;
+  EXPECT_EQ(RunUnprivileged([&] { return TryQuery(events[0], query).error; }), EPERM);
 }
 
 CASE_USES(TracepointProgram, ReturnZeroDropsHit, Feature::kBpfCall, Feature::kBpfEvents);
 CONFORMANCE_CASE(TracepointProgram, ReturnZeroDropsHit, .rules = {rule::TPT_007},
                  .needs = {Cap::kTracepoint}) {
   Skeleton<tracepoint_bpf> bpf;
-  const Event witness = Open(SpecOfTracepoint(kGetpgid), {.sample_period = 1});
-  Ring ring(witness, 1);
-  witness.Enable();
+  auto [witness, ring] = Sampler(SpecOfTracepoint(kGetpgid), {.sample_period = 1}, 1);
   HitTracepoint({1, 2});
   {
     const Event event = Open(SpecOfTracepoint(kGetpgid), {.disabled = false});
     event.SetBpf(ProgramFd(bpf->progs.drop));
     HitTracepoint({1, 2, 3});
-    EXPECT_EQ(bpf->bss->runs, 3u) << rule::TPT_007.text;
-    EXPECT_EQ(event.Read().value, 0u) << rule::TPT_007.text;
+    EXPECT_EQ(bpf->bss->runs, 3u);
+    EXPECT_EQ(event.Read().value, 0u);
   }
-  EXPECT_EQ(witness.Read().value, 2u) << rule::TPT_007.text;
+  EXPECT_EQ(witness.Read().value, 2u);
   HitTracepoint({4});
-  EXPECT_EQ(witness.Read().value, 3u) << rule::TPT_007.text;
-  EXPECT_EQ(ring.Drain().samples.size(), 3u) << rule::TPT_007.text;
+  EXPECT_EQ(witness.Read().value, 3u);
+  EXPECT_EQ(ring.Drain().samples.size(), 3u);
 }
 
 }  // namespace

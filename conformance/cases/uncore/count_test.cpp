@@ -24,10 +24,10 @@ CONFORMANCE_CASE(Uncore, OnlyEnabledTimeIsCounted, .rules = {rule::UNC_005},
     Pulse(spec, 1'000);
     event.Disable();
     Pulse(spec, 7);
-    EXPECT_THAT(event.Read(), Counted(spec, 1'000)) << rule::UNC_005.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 1'000));
     event.Enable();
     Pulse(spec, 500);
-    EXPECT_THAT(event.Read(), Counted(spec, 1'500)) << rule::UNC_005.text;
+    EXPECT_THAT(event.Read(), Counted(spec, 1'500));
   }
 }
 
@@ -38,7 +38,7 @@ CONFORMANCE_CASE(Uncore, EventCountsActivityOfAllCpus, .rules = {rule::UNC_005},
   std::uint64_t want = 0;
   for (std::uint64_t i = 1; i <= 10; ++i) {
     Pulse(spec, i, {.cpu = static_cast<int>(i % 2)});
-    EXPECT_THAT(event.Read(), Counted(spec, want += i)) << rule::UNC_005.text;
+    EXPECT_THAT(event.Read(), Counted(spec, want += i));
   }
 }
 
@@ -49,12 +49,12 @@ CONFORMANCE_CASE(Uncore, EventsOpenedOnAnyCpuCountTheSame, .rules = {rule::UNC_0
   const Event on_1 = Open(spec, {.pid = -1, .cpu = 1, .disabled = false});
   Pulse(spec, 20, {.cpu = 0});
   Pulse(spec, 300, {.cpu = 1});
-  EXPECT_THAT(on_0.Read(), Counted(spec, 320)) << rule::UNC_005.text;
-  EXPECT_THAT(on_1.Read(), Counted(spec, 320)) << rule::UNC_005.text;
+  EXPECT_THAT(on_0.Read(), Counted(spec, 320));
+  EXPECT_THAT(on_1.Read(), Counted(spec, 320));
   on_0.Disable();
   Pulse(spec, 1'000);
-  EXPECT_THAT(on_0.Read(), Counted(spec, 320)) << rule::UNC_005.text;
-  EXPECT_THAT(on_1.Read(), Counted(spec, 1'320)) << rule::UNC_005.text;
+  EXPECT_THAT(on_0.Read(), Counted(spec, 320));
+  EXPECT_THAT(on_1.Read(), Counted(spec, 1'320));
 }
 
 CONFORMANCE_CASE(Uncore, NothingIsLostBetweenCpus, .rules = {rule::UNC_005, rule::UNC_006},
@@ -70,12 +70,12 @@ CONFORMANCE_CASE(Uncore, NothingIsLostBetweenCpus, .rules = {rule::UNC_005, rule
   std::uint64_t last = 0;
   for (int i = 0; i < 200; ++i) {
     const std::uint64_t now = event.Read().value;
-    EXPECT_GE(now, last) << rule::UNC_006.text;
+    EXPECT_GE(now, last) << rule::UNC_006;
     last = now;
   }
   on_0.join();
   on_1.join();
-  EXPECT_THAT(event.Read(), Counted(spec, 3'000)) << rule::UNC_005.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 3'000)) << rule::UNC_005;
 }
 
 CONFORMANCE_CASE(Uncore, AnyCpuReadsTheNewestCount, .rules = {rule::UNC_006, rule::CTX_007},
@@ -88,7 +88,7 @@ CONFORMANCE_CASE(Uncore, AnyCpuReadsTheNewestCount, .rules = {rule::UNC_006, rul
     const std::vector<std::uint64_t> more = PulseEach(specs, 100);
     PinTo((turn + 1) % 2);
     for (std::size_t i = 0; i < specs.size(); ++i) {
-      EXPECT_THAT(events[i].Read(), Counted(specs[i], want[i] += more[i])) << rule::UNC_006.text;
+      EXPECT_THAT(events[i].Read(), Counted(specs[i], want[i] += more[i])) << rule::UNC_006;
     }
   }
 }
@@ -106,10 +106,9 @@ CONFORMANCE_CASE(Uncore, ProcessesShareTheDevice, .rules = {rule::UNC_011},
     Pulse(spec, 1'000);
     return exact && own.Read().value == 100 ? 0 : 1;
   });
-  child.Go();
-  EXPECT_EQ(child.Wait(), 0) << rule::UNC_011.text;
+  EXPECT_EQ(child.Run(), 0);
   Pulse(spec, 10'000);
-  EXPECT_THAT(event.Read(), Counted(spec, 11'110)) << rule::UNC_011.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 11'110));
 }
 
 CONFORMANCE_CASE(Uncore, OthersThatComeAndGoDisturbNothing, .rules = {rule::UNC_011},
@@ -125,15 +124,15 @@ CONFORMANCE_CASE(Uncore, OthersThatComeAndGoDisturbNothing, .rules = {rule::UNC_
     const Event second = Open(picky, {.disabled = false});
     Pulse(spec, 7);
     Pulse(picky, 5);
-    EXPECT_THAT(guest.Read(), Counted(picky, 5)) << rule::UNC_011.text;
-    EXPECT_THAT(second.Read(), Counted(picky, 5)) << rule::UNC_011.text;
-    EXPECT_THAT(event.Read(), Counted(spec, 7 * i)) << rule::UNC_011.text;
-    EXPECT_THAT(other.Read(), Counted(spec, 7 * i)) << rule::UNC_011.text;
+    EXPECT_THAT(guest.Read(), Counted(picky, 5));
+    EXPECT_THAT(second.Read(), Counted(picky, 5));
+    EXPECT_THAT(event.Read(), Counted(spec, 7 * i));
+    EXPECT_THAT(other.Read(), Counted(spec, 7 * i));
   }
 }
 
 CONFORMANCE_CASE(Uncore, ClosedEventsLeaveTheDeviceIdle, .rules = {rule::UNC_012},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide, Cap::kRegisters},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide},
                  .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const std::vector<EventSpec> specs = FullSet();
   std::vector<Event> events;
@@ -145,14 +144,14 @@ CONFORMANCE_CASE(Uncore, ClosedEventsLeaveTheDeviceIdle, .rules = {rule::UNC_012
     events.push_back(Open(spec, options));
   }
   PulseEach(specs, 5);
-  EXPECT_NE(port().Stats().used, 0u) << rule::UNC_012.text;
+  EXPECT_NE(port().Stats().used, 0u);
   // The siblings go first. After its leader, a sibling would be a group of its own.
   while (!events.empty()) events.pop_back();
-  EXPECT_EQ(port().Stats().used, 0u) << rule::UNC_012.text;
-  EXPECT_EQ(port().Stats().live_events, 0u) << rule::UNC_012.text;
-  EXPECT_EQ(port().ReadRegister(kGlobalControl), 0u) << rule::UNC_012.text;
+  EXPECT_EQ(port().Stats().used, 0u);
+  EXPECT_EQ(port().Stats().live_events, 0u);
+  EXPECT_EQ(port().ReadRegister(kGlobalControl), 0u);
   for (unsigned i = 0; i < target().general(); ++i) {
-    EXPECT_EQ(port().ReadRegister(kEventSelect + i), 0u) << rule::UNC_012.text << i;
+    EXPECT_EQ(port().ReadRegister(kEventSelect + i), 0u) << i;
   }
 }
 

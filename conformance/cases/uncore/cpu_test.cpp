@@ -19,7 +19,7 @@ class Tally {
   void Count(std::uint64_t n, const Rule& rule) {
     const std::vector<std::uint64_t> more = PulseEach(specs_, n);
     for (std::size_t i = 0; i < specs_.size(); ++i) {
-      EXPECT_THAT(events_[i].Read(), Counted(specs_[i], want_[i] += more[i])) << rule.text;
+      EXPECT_THAT(events_[i].Read(), Counted(specs_[i], want_[i] += more[i])) << rule;
     }
   }
 
@@ -32,13 +32,13 @@ class Tally {
 CONFORMANCE_CASE(Uncore, CpumaskNamesOneOnlineCpu, .rules = {rule::UNC_004, rule::SYS_007},
                  .needs = {Cap::kSystemWide}) {
   const auto text = ReadFile(DeviceFile("cpumask"));
-  ASSERT_TRUE(text) << rule::UNC_004.text;
+  ASSERT_TRUE(text) << rule::UNC_004;
   const auto cpus = ParseCpuList(*text);
-  ASSERT_TRUE(cpus) << rule::UNC_004.text << *text;
-  ASSERT_EQ(cpus->size(), 1u) << rule::UNC_004.text << *text;
+  ASSERT_TRUE(cpus) << rule::UNC_004 << *text;
+  ASSERT_EQ(cpus->size(), 1u) << rule::UNC_004 << *text;
   const std::vector<int> online = OnlineCpus();
   EXPECT_TRUE(std::find(online.begin(), online.end(), cpus->front()) != online.end())
-      << rule::UNC_004.text << *text;
+      << rule::UNC_004 << *text;
 }
 
 // Checks that `event`, which was opened on `requested_cpu`, is on `designated` and on no other CPU.
@@ -51,8 +51,7 @@ void ExpectOnlyOn(int designated, int requested_cpu, const Event& event) {
     const auto output = static_cast<unsigned long>(of_cpu.fd());
     EXPECT_THAT(event.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, output),
                 FailsWith(cpu == designated ? 0 : EINVAL))
-        << rule::INI_020.text << " requested CPU " << requested_cpu << ", compared with CPU "
-        << cpu;
+        << rule::INI_020 << " requested CPU " << requested_cpu << ", compared with CPU " << cpu;
     event.TryIoctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(-1));
   }
 }
@@ -81,8 +80,8 @@ CONFORMANCE_CASE(Uncore, MembersOpenedOnAnyCpuFormGroup, .rules = {rule::UNC_010
         const OpenResult opened = TryOpen(
             spec, {.pid = -1, .cpu = sibling_cpu, .group_fd = leader.fd(), .disabled = false});
         ASSERT_THAT(opened, Succeeds())
-            << rule::UNC_010.text << " designated CPU " << designated << ", leader on "
-            << leader_cpu << ", sibling on " << sibling_cpu;
+            << rule::UNC_010 << " designated CPU " << designated << ", leader on " << leader_cpu
+            << ", sibling on " << sibling_cpu;
         const Event& sibling = opened.event;
         ExpectOnlyOn(designated, leader_cpu, leader);
         ExpectOnlyOn(designated, sibling_cpu, sibling);
@@ -91,8 +90,8 @@ CONFORMANCE_CASE(Uncore, MembersOpenedOnAnyCpuFormGroup, .rules = {rule::UNC_010
         Pulse(spec, 60);
         leader.DisableGroup();
         Pulse(spec, 700);
-        EXPECT_THAT(leader.Read(), Counted(spec, 60)) << rule::UNC_010.text;
-        EXPECT_THAT(sibling.Read(), Counted(spec, 60)) << rule::UNC_010.text;
+        EXPECT_THAT(leader.Read(), Counted(spec, 60)) << rule::UNC_010;
+        EXPECT_THAT(sibling.Read(), Counted(spec, 60)) << rule::UNC_010;
       }
     }
   }
@@ -102,17 +101,17 @@ CONFORMANCE_CASE(Uncore, EventsMoveWhenCpuGoesOffline,
                  .rules = {rule::UNC_007, rule::UNC_004, rule::HOT_004, rule::DRC_091},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   MoveEventsTo(1);
-  ASSERT_EQ(target().DesignatedCpu(), 1) << rule::UNC_004.text;
+  ASSERT_EQ(target().DesignatedCpu(), 1) << rule::UNC_004;
   const std::vector<EventSpec> specs = FullSet();
   const std::vector<Event> events = OpenEach(specs, {.disabled = false});
   Tally tally(specs, events);
   tally.Count(50, rule::UNC_007);
   Offline offline(1);
-  EXPECT_EQ(target().DesignatedCpu(), 0) << rule::UNC_007.text;
+  EXPECT_EQ(target().DesignatedCpu(), 0) << rule::UNC_007;
   tally.Count(60, rule::UNC_007);
-  EXPECT_THAT(TryOpen(specs.front()), Succeeds()) << rule::UNC_007.text;
+  EXPECT_THAT(TryOpen(specs.front()), Succeeds()) << rule::UNC_007;
   offline.Return();
-  EXPECT_EQ(target().DesignatedCpu(), 0) << rule::UNC_007.text;
+  EXPECT_EQ(target().DesignatedCpu(), 0) << rule::UNC_007;
   tally.Count(70, rule::UNC_007);
 }
 
@@ -124,14 +123,14 @@ CONFORMANCE_CASE(Uncore, CountersArePolledAfterMove,
   const Event event = Open(spec, {.disabled = false});
   Pulse(spec, CounterRange() + 1);
   Offline offline(1);
-  EXPECT_TRUE(PollsContinue()) << rule::UNC_009.text;
+  EXPECT_TRUE(PollsContinue()) << rule::UNC_009;
   Pulse(spec, 2 * CounterRange() + 2);
-  EXPECT_THAT(event.Read(), Counted(spec, 3 * CounterRange() + 3)) << rule::UNC_008.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 3 * CounterRange() + 3)) << rule::UNC_008;
   offline.Return();
   event.Disable();
   const std::uint64_t idle = Polls();
   BusyWait(0.2);
-  EXPECT_EQ(Polls(), idle) << rule::UNC_009.text;
+  EXPECT_EQ(Polls(), idle) << rule::UNC_009;
 }
 
 CONFORMANCE_CASE(Uncore, GroupsMoveWhole, .rules = {rule::UNC_007, rule::HOT_004},
@@ -146,7 +145,7 @@ CONFORMANCE_CASE(Uncore, GroupsMoveWhole, .rules = {rule::UNC_007, rule::HOT_004
   const std::vector<std::uint64_t> after = PulseEach(specs, 400);
   const GroupReading reading = group.Read();
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    EXPECT_THAT(reading.entries[i], Counted(specs[i], before[i] + after[i])) << rule::UNC_007.text;
+    EXPECT_THAT(reading.entries[i], Counted(specs[i], before[i] + after[i])) << rule::UNC_007;
   }
 }
 
@@ -161,10 +160,10 @@ CONFORMANCE_CASE(Uncore, MovedEventObeysEnableAndDisable, .rules = {rule::UNC_00
   event.Disable();
   const std::uint64_t before = event.Read().value;
   Pulse(spec, 100);
-  EXPECT_EQ(event.Read().value, before) << rule::UNC_007.text;
+  EXPECT_EQ(event.Read().value, before);
   event.Enable();
   Pulse(spec, 23);
-  EXPECT_THAT(event.Read(), Counted(spec, before + 23)) << rule::UNC_007.text;
+  EXPECT_THAT(event.Read(), Counted(spec, before + 23));
 }
 
 CONFORMANCE_CASE(Uncore, EventsSurviveManyMoves, .rules = {rule::UNC_007},
@@ -174,7 +173,7 @@ CONFORMANCE_CASE(Uncore, EventsSurviveManyMoves, .rules = {rule::UNC_007},
   Tally tally(specs, events);
   for (int i = 0; i < 10; ++i) {
     MoveEventsTo(i % 2);
-    EXPECT_EQ(target().DesignatedCpu(), i % 2) << rule::UNC_007.text;
+    EXPECT_EQ(target().DesignatedCpu(), i % 2);
     tally.Count(10, rule::UNC_007);
   }
 }
@@ -187,10 +186,10 @@ CONFORMANCE_CASE(Uncore, OfflineOtherCpuChangesNothing, .rules = {rule::UNC_007}
   Tally tally(specs, events);
   tally.Count(5, rule::UNC_007);
   Offline offline(1);
-  EXPECT_EQ(target().DesignatedCpu(), 0) << rule::UNC_007.text;
+  EXPECT_EQ(target().DesignatedCpu(), 0);
   tally.Count(6, rule::UNC_007);
   offline.Return();
-  EXPECT_EQ(target().DesignatedCpu(), 0) << rule::UNC_007.text;
+  EXPECT_EQ(target().DesignatedCpu(), 0);
   tally.Count(7, rule::UNC_007);
 }
 
@@ -215,14 +214,14 @@ CONFORMANCE_CASE(Uncore, UnitsComeWithScales, .rules = {rule::UNC_013},
     const std::string event = file.substr(0, file.rfind('.'));
     const auto unit = ReadFile(DeviceFile("events/" + event + ".unit"));
     const auto scale = ReadFile(DeviceFile("events/" + event + ".scale"));
-    ASSERT_TRUE(unit && scale) << rule::UNC_013.text << file;
-    EXPECT_FALSE(unit->empty()) << rule::UNC_013.text << file;
-    EXPECT_GT(std::strtod(scale->c_str(), nullptr), 0.0) << rule::UNC_013.text << file;
+    ASSERT_TRUE(unit && scale) << file;
+    EXPECT_FALSE(unit->empty()) << file;
+    EXPECT_GT(std::strtod(scale->c_str(), nullptr), 0.0) << file;
     ++units;
   }
-  EXPECT_GT(units, 0u) << rule::UNC_013.text;
+  EXPECT_GT(units, 0u);
   const auto identifier = ReadFile(DeviceFile("identifier"));
-  EXPECT_TRUE(identifier && !identifier->empty()) << rule::UNC_013.text;
+  EXPECT_TRUE(identifier && !identifier->empty());
 }
 
 }  // namespace

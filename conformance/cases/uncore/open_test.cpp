@@ -26,7 +26,7 @@ CONFORMANCE_CASE(Uncore, TaskEventsAreRefused, .rules = {rule::UNC_001, rule::DR
     for (const pid_t pid : {0, child.pid()}) {
       for (const int where : {-1, cpu}) {
         const SysResult result = TryOpenAt(spec, pid, where);
-        EXPECT_TRUE(IsRefusal(result.error, "task")) << rule::UNC_001.text << result.error;
+        EXPECT_TRUE(IsRefusal(result.error, "task")) << rule::UNC_001 << result.error;
       }
     }
   }
@@ -35,9 +35,9 @@ CONFORMANCE_CASE(Uncore, TaskEventsAreRefused, .rules = {rule::UNC_001, rule::DR
 CONFORMANCE_CASE(Uncore, EventsOfNoCpuAreRefused, .rules = {rule::UNC_001},
                  .needs = {Cap::kStimulus, Cap::kSystemWide}) {
   const EventSpec spec = target().AnyEvent();
-  EXPECT_THAT(TryOpenAt(spec, -1, -1), FailsWith(EINVAL)) << rule::UNC_001.text;
-  EXPECT_THAT(TryOpenAt(spec, -1, -5), FailsWith(EINVAL)) << rule::UNC_001.text;
-  EXPECT_THAT(TryOpenAt(spec, -1, target().DesignatedCpu()), Succeeds()) << rule::UNC_001.text;
+  EXPECT_THAT(TryOpenAt(spec, -1, -1), FailsWith(EINVAL));
+  EXPECT_THAT(TryOpenAt(spec, -1, -5), FailsWith(EINVAL));
+  EXPECT_THAT(TryOpenAt(spec, -1, target().DesignatedCpu()), Succeeds());
 }
 
 CONFORMANCE_CASE(Uncore, SamplingIsRefused, .rules = {rule::UNC_002, rule::INI_012, rule::DRC_110},
@@ -45,10 +45,10 @@ CONFORMANCE_CASE(Uncore, SamplingIsRefused, .rules = {rule::UNC_002, rule::INI_0
   for (const EventSpec& spec : target().Events()) {
     for (const std::uint64_t period : {std::uint64_t{1}, std::uint64_t{1} << 40}) {
       const OpenResult result = TryOpen(spec, {.sample_period = period});
-      EXPECT_TRUE(IsRefusal(result.error, "sampling")) << rule::UNC_002.text << result.error;
+      EXPECT_TRUE(IsRefusal(result.error, "sampling")) << rule::UNC_002 << result.error;
     }
     const OpenResult result = TryOpen(spec, {.sample_freq = 100});
-    EXPECT_TRUE(IsRefusal(result.error, "sampling")) << rule::UNC_002.text << result.error;
+    EXPECT_TRUE(IsRefusal(result.error, "sampling")) << rule::UNC_002 << result.error;
   }
 }
 
@@ -66,7 +66,7 @@ CONFORMANCE_CASE(Uncore, EachExcludeBitIsRefused, .rules = {rule::UNC_003, rule:
     OpenOptions options;
     options.edit = bits[i];
     EXPECT_THAT(TryOpen(target().AnyEvent(), options), FailsWith(EINVAL))
-        << rule::UNC_003.text << " bit " << i;
+        << rule::UNC_003 << " bit " << i;
   }
 }
 
@@ -78,13 +78,12 @@ CONFORMANCE_CASE(Uncore, SiblingThatSamplesIsRefused,
   for (const EventSpec& spec : target().Events()) {
     const Event leader = Open(target().AnyEvent());
     const OpenResult by_period = TryOpen(spec, {.group_fd = leader.fd(), .sample_period = 100});
-    EXPECT_TRUE(IsRefusal(by_period.error, "sampling")) << rule::UNC_002.text << by_period.error;
+    EXPECT_TRUE(IsRefusal(by_period.error, "sampling")) << rule::UNC_002 << by_period.error;
     const OpenResult by_frequency = TryOpen(spec, {.group_fd = leader.fd(), .sample_freq = 100});
-    EXPECT_TRUE(IsRefusal(by_frequency.error, "sampling"))
-        << rule::UNC_002.text << by_frequency.error;
+    EXPECT_TRUE(IsRefusal(by_frequency.error, "sampling")) << rule::UNC_002 << by_frequency.error;
     EXPECT_THAT(TryOpen(spec, {.group_fd = leader.fd(), .exclude_user = true}), FailsWith(EINVAL))
-        << rule::UNC_003.text;
-    EXPECT_THAT(TryOpen(spec, {.group_fd = leader.fd()}), Succeeds()) << rule::UNC_002.text;
+        << rule::UNC_003;
+    EXPECT_THAT(TryOpen(spec, {.group_fd = leader.fd()}), Succeeds()) << rule::UNC_002;
   }
 }
 
@@ -102,11 +101,11 @@ CONFORMANCE_CASE(Uncore, RefusedOpensLeaveNothingBehind, .rules = {rule::UNC_012
     EXPECT_FALSE(TryOpenGroup(target().AnyEvents(target().general() + 1)).ok());
   }
   const refpmu_stats after = port().Stats();
-  EXPECT_EQ(after.live_events, before.live_events) << rule::UNC_012.text;
-  EXPECT_EQ(after.used, 0u) << rule::UNC_012.text;
+  EXPECT_EQ(after.live_events, before.live_events);
+  EXPECT_EQ(after.used, 0u);
   const Event event = Open(spec, {.disabled = false});
   Pulse(spec, 9);
-  EXPECT_THAT(event.Read(), Counted(spec, 9)) << rule::UNC_012.text;
+  EXPECT_THAT(event.Read(), Counted(spec, 9));
 }
 
 }  // namespace

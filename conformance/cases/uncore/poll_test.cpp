@@ -18,12 +18,12 @@ CONFORMANCE_CASE(Uncore, ManyWrapsAreCounted, .rules = {rule::UNC_008},
   const Event event = Open(spec, {.disabled = false});
   const std::uint64_t n = 9 * CounterRange() + 12'345;
   Pulse(spec, n);
-  EXPECT_THAT(event.Read(), Counted(spec, n)) << rule::UNC_008.text;
+  EXPECT_THAT(event.Read(), Counted(spec, n));
 }
 
 // The driver derives the longest time between two reads from the width of the counters.
 CONFORMANCE_CASE(Uncore, CountersAreAsWideAsClaimed, .rules = {rule::UNC_008},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide, Cap::kRegisters}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false});
   ASSERT_EQ(std::popcount(port().Stats().used), 1);
@@ -32,9 +32,9 @@ CONFORMANCE_CASE(Uncore, CountersAreAsWideAsClaimed, .rules = {rule::UNC_008},
   const std::uint64_t top = target().counter_mask();
   refpmu_reg write = {
       .size = sizeof(write), .cpu = REFPMU_CPU_CURRENT, .reg = counter, .write = 1, .value = top};
-  ASSERT_THAT(port().TryIoctl(REFPMU_IOC_REG, &write), Succeeds()) << rule::UNC_008.text;
+  ASSERT_THAT(port().TryIoctl(REFPMU_IOC_REG, &write), Succeeds());
   Pulse(spec, 3);
-  EXPECT_EQ(port().ReadRegister(counter), 2u) << rule::UNC_008.text;
+  EXPECT_EQ(port().ReadRegister(counter), 2u);
 }
 
 CONFORMANCE_CASE(Uncore, EveryCounterIsPolledBeforeWrap, .rules = {rule::UNC_008},
@@ -46,7 +46,7 @@ CONFORMANCE_CASE(Uncore, EveryCounterIsPolledBeforeWrap, .rules = {rule::UNC_008
   const std::vector<std::uint64_t> want = PulseEach(specs, 2 * CounterRange() + 5);
   const GroupReading reading = group.Read();
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i])) << rule::UNC_008.text;
+    EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i]));
   }
 }
 
@@ -54,8 +54,7 @@ CONFORMANCE_CASE(Uncore, WrapsAroundAStopAreCounted, .rules = {rule::UNC_008},
                  .needs = {Cap::kStimulus, Cap::kSystemWide},
                  .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
   const Subject subject(*this);
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   std::uint64_t want = 0;
   for (const std::uint64_t n : {CounterRange() / 2, CounterRange() - 1, CounterRange(),
                                 CounterRange() + 1, CounterRange() / 2 - 1}) {
@@ -63,7 +62,7 @@ CONFORMANCE_CASE(Uncore, WrapsAroundAStopAreCounted, .rules = {rule::UNC_008},
     Pulse(spec, n);
     event.Disable();
     Pulse(spec, 17);
-    EXPECT_THAT(event.Read(), Counted(spec, want += n)) << rule::UNC_008.text;
+    EXPECT_THAT(event.Read(), Counted(spec, want += n));
   }
 }
 
@@ -74,18 +73,18 @@ CONFORMANCE_CASE(Uncore, CountersArePolledOnlyWhileEventCounts, .rules = {rule::
   const Event second = Open(spec);
   std::uint64_t idle = Polls();
   BusyWait(0.2);
-  EXPECT_EQ(Polls(), idle) << rule::UNC_009.text;
+  EXPECT_EQ(Polls(), idle);
   first.Enable();
   second.Enable();
-  EXPECT_TRUE(PollsContinue()) << rule::UNC_009.text;
+  EXPECT_TRUE(PollsContinue());
   first.Disable();
-  EXPECT_TRUE(PollsContinue()) << rule::UNC_009.text;
+  EXPECT_TRUE(PollsContinue());
   second.Disable();
   idle = Polls();
   BusyWait(0.2);
-  EXPECT_EQ(Polls(), idle) << rule::UNC_009.text;
+  EXPECT_EQ(Polls(), idle);
   first.Enable();
-  EXPECT_TRUE(PollsContinue()) << rule::UNC_009.text;
+  EXPECT_TRUE(PollsContinue());
 }
 
 }  // namespace

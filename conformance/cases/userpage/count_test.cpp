@@ -27,13 +27,13 @@ CONFORMANCE_CASE(UserPage, StoppedEventPageEqualsRead, .rules = {rule::RDP_001, 
       event.Disable();
       const UserPage page = ReadUserPage(ring.page());
       total += n;
-      EXPECT_NE(page.lock, lock) << rule::RDP_001.text;
-      EXPECT_EQ(page.count, event.Read().value) << rule::RDP_001.text;
-      EXPECT_THAT(page.count, Counted(spec, total)) << rule::RDP_001.text;
+      EXPECT_NE(page.lock, lock) << rule::RDP_001;
+      EXPECT_EQ(page.count, event.Read().value) << rule::RDP_001;
+      EXPECT_THAT(page.count, Counted(spec, total)) << rule::RDP_001;
       if (n != 1'000) continue;
       event.Reset();
       total = 0;
-      EXPECT_EQ(ReadUserPage(ring.page()).count, 0u) << rule::RDP_012.text;
+      EXPECT_EQ(ReadUserPage(ring.page()).count, 0u) << rule::RDP_012;
     }
   }
 }
@@ -51,8 +51,8 @@ CONFORMANCE_CASE(UserPage, StoppedMemberPageEqualsRead, .rules = {rule::RDP_001}
     subject.event().Disable();
     total += n;
     const UserPage page = ReadUserPage(ring.page());
-    EXPECT_THAT(page.count, Counted(subject.spec(), total)) << rule::RDP_001.text;
-    EXPECT_EQ(page.count, subject.event().Read().value) << rule::RDP_001.text;
+    EXPECT_THAT(page.count, Counted(subject.spec(), total));
+    EXPECT_EQ(page.count, subject.event().Read().value);
   }
 }
 
@@ -65,18 +65,17 @@ CONFORMANCE_CASE(UserPage, NewPageOfAStoppedEventEqualsRead, .rules = {rule::RDP
   const Ring ring(subject.event(), 0);
   const UserPage page = ReadUserPage(ring.page());
   const Reading read = subject.event().Read();
-  EXPECT_THAT(page.count, Counted(subject.spec(), 700)) << rule::RDP_001.text;
-  EXPECT_EQ(page.count, read.value) << rule::RDP_001.text;
-  EXPECT_EQ(page.time_enabled, read.time_enabled) << rule::RDP_001.text;
-  EXPECT_EQ(page.time_running, read.time_running) << rule::RDP_001.text;
+  EXPECT_THAT(page.count, Counted(subject.spec(), 700));
+  EXPECT_EQ(page.count, read.value);
+  EXPECT_EQ(page.time_enabled, read.time_enabled);
+  EXPECT_EQ(page.time_running, read.time_running);
 }
 
 CONFORMANCE_CASE(UserPage, ResetWhileCountingStartsThePageAtZero, .rules = {rule::RDP_012},
                  .needs = {Cap::kStimulus, Cap::kCounters},
                  .over = {Over<dim::Scope>(), Over<dim::Member>()}) {
   const Subject subject(*this);
-  const EventSpec& spec = subject.spec();
-  const Event& event = subject.event();
+  const auto [spec, event] = subject.Parts();
   const Ring ring(event, 0);
   event.Enable();
   target().Stimulate(spec, 500);
@@ -84,8 +83,8 @@ CONFORMANCE_CASE(UserPage, ResetWhileCountingStartsThePageAtZero, .rules = {rule
   target().Stimulate(spec, 7);
   event.Disable();
   const UserPage page = ReadUserPage(ring.page());
-  EXPECT_THAT(page.count, Counted(spec, 7)) << rule::RDP_012.text;
-  EXPECT_EQ(page.count, event.Read().value) << rule::RDP_012.text;
+  EXPECT_THAT(page.count, Counted(spec, 7));
+  EXPECT_EQ(page.count, event.Read().value);
 }
 
 CONFORMANCE_CASE(UserPage, ConcurrentReaderSeesNoTornPage, .rules = {rule::RDP_001},
@@ -101,12 +100,12 @@ CONFORMANCE_CASE(UserPage, ConcurrentReaderSeesNoTornPage, .rules = {rule::RDP_0
     UserPage last;
     while (!done) {
       const UserPage page = ReadUserPage(ring.page());
-      ASSERT_EQ(page.lock % 2, 0u) << rule::RDP_001.text;
+      ASSERT_EQ(page.lock % 2, 0u);
       // The event never waits for a counter, so the two times are equal. The kernel stores one
       // after the other.
-      ASSERT_EQ(page.time_enabled, page.time_running) << rule::RDP_001.text;
-      ASSERT_GE(page.time_enabled, last.time_enabled) << rule::RDP_001.text;
-      ASSERT_GE(page.count, last.count) << rule::RDP_001.text;
+      ASSERT_EQ(page.time_enabled, page.time_running);
+      ASSERT_GE(page.time_enabled, last.time_enabled);
+      ASSERT_GE(page.count, last.count);
       last = page;
     }
   });
@@ -114,7 +113,7 @@ CONFORMANCE_CASE(UserPage, ConcurrentReaderSeesNoTornPage, .rules = {rule::RDP_0
   done = true;
   reader.join();
   event.Disable();
-  EXPECT_THAT(ReadUserPage(ring.page()).count, Counted(spec, 20'000)) << rule::RDP_001.text;
+  EXPECT_THAT(ReadUserPage(ring.page()).count, Counted(spec, 20'000));
 }
 
 CONFORMANCE_CASE(UserPage, RunningTimeFallsBehindUnderRotation, .rules = {rule::RDP_005},
@@ -134,12 +133,12 @@ CONFORMANCE_CASE(UserPage, RunningTimeFallsBehindUnderRotation, .rules = {rule::
     behind = 0;
     for (std::size_t i = 0; i < events.size(); ++i) {
       const UserPage page = ReadUserPage(rings[i].page());
-      EXPECT_LE(page.time_running, page.time_enabled) << rule::RDP_005.text;
+      EXPECT_LE(page.time_running, page.time_enabled);
       if (page.time_running > 0 && page.time_running < page.time_enabled) ++behind;
     }
     return behind >= 3;
   };
-  EXPECT_TRUE(RepeatUntil([] { BusyWait(0.001); }, all_behind)) << behind << rule::RDP_005.text;
+  EXPECT_TRUE(RepeatUntil([] { BusyWait(0.001); }, all_behind)) << behind;
   DisableEach(events);
 }
 
@@ -160,7 +159,7 @@ CONFORMANCE_CASE(UserPage, ThreadPagesAreIndependent, .rules = {rule::RDP_010},
         event.Enable();
         target().Stimulate(spec, n);
         event.Disable();
-        ASSERT_THAT(ReadUserPage(ring.page()).count, Counted(spec, total)) << rule::RDP_010.text;
+        ASSERT_THAT(ReadUserPage(ring.page()).count, Counted(spec, total));
       }
     });
   }
@@ -180,9 +179,9 @@ CONFORMANCE_CASE(UserPage, MembersOfAGroupHaveTheirOwnPages, .rules = {rule::RDP
   const GroupReading reading = group.Read();
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const UserPage page = ReadUserPage(rings[i].page());
-    EXPECT_THAT(page.count, Counted(specs[i], want[i])) << rule::RDP_011.text;
-    EXPECT_EQ(page.count, reading.entries[i].value) << rule::RDP_011.text;
-    EXPECT_GT(page.time_running, 0u) << rule::RDP_011.text;
+    EXPECT_THAT(page.count, Counted(specs[i], want[i]));
+    EXPECT_EQ(page.count, reading.entries[i].value);
+    EXPECT_GT(page.time_running, 0u);
   }
 }
 
@@ -206,10 +205,10 @@ CONFORMANCE_CASE(UserPage, PagesOfOtherTasksShowTheirEvents, .rules = {rule::RDP
   for (const auto& child : children) ASSERT_EQ(child->Wait(), 0);
   for (std::uint64_t n = 1; n <= 3; ++n) {
     const UserPage page = ReadUserPage(rings[n - 1].page());
-    EXPECT_EQ(page.index, 0u) << rule::RDP_011.text;
-    EXPECT_THAT(page.count, Counted(spec, 111 * n)) << rule::RDP_011.text;
-    EXPECT_EQ(page.count, events[n - 1].Read().value) << rule::RDP_011.text;
-    EXPECT_GT(page.time_running, 0u) << rule::RDP_011.text;
+    EXPECT_EQ(page.index, 0u);
+    EXPECT_THAT(page.count, Counted(spec, 111 * n));
+    EXPECT_EQ(page.count, events[n - 1].Read().value);
+    EXPECT_GT(page.time_running, 0u);
   }
 }
 

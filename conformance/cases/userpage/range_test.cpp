@@ -48,14 +48,12 @@ CONFORMANCE_CASE(UserPage, CounterHasAtMostHalfItsRangeToGo, .rules = {rule::DRC
   for (const std::uint64_t period :
        {std::uint64_t{0}, range / 2 - 1, range / 2, range - 16, range - 1, 2 * range}) {
     SCOPED_TRACE(testing::Message() << "period " << period);
-    const Event event = Open(spec, {.sample_period = period});
-    const Ring ring(event, period == 0 ? 0 : 1);
-    event.Enable();
+    auto [event, ring] = Sampler(spec, {.sample_period = period}, period == 0 ? 0 : 1);
     if (ring.page().index == 0) SkipCase(Cap::kUserReads, "the page shows no counter");
     // The count is the offset plus the signed value of the counter, which is minus what is to go.
     const std::uint64_t to_go = static_cast<std::uint64_t>(ring.page().offset) - event.Read().value;
-    EXPECT_LE(to_go, range / 2) << rule::DRC_066.text;
-    EXPECT_GT(to_go, 0u) << rule::DRC_066.text;
+    EXPECT_LE(to_go, range / 2);
+    EXPECT_GT(to_go, 0u);
   }
 }
 

@@ -19,9 +19,9 @@ CONFORMANCE_CASE(UserPage, PageOfWaitingEventIsUpdated, .rules = {rule::RDP_017}
     const std::uint64_t before = waiting.Read().time_enabled;
     const Event another = Open(spec, {.disabled = false});  // schedules the task's events again
     const UserPage page = ReadUserPage(ring.page());
-    EXPECT_GE(page.time_enabled, before) << rule::RDP_017.text;
-    EXPECT_EQ(page.time_running, 0u) << rule::RDP_017.text;
-    EXPECT_LE(page.time_enabled, waiting.Read().time_enabled) << rule::RDP_017.text;
+    EXPECT_GE(page.time_enabled, before);
+    EXPECT_EQ(page.time_running, 0u);
+    EXPECT_LE(page.time_enabled, waiting.Read().time_enabled);
   }
 }
 
@@ -40,8 +40,8 @@ CONFORMANCE_CASE(UserPage, TimesOfSleepingTaskStandStill, .rules = {rule::RDP_00
     const Ring ring(event, 0);
     const UserPage page = ReadUserPage(ring.page());
     const Reading reading = event.Read();
-    EXPECT_EQ(page.time_enabled, reading.time_enabled) << rule::RDP_005.text;
-    EXPECT_EQ(page.time_running, reading.time_running) << rule::RDP_005.text;
+    EXPECT_EQ(page.time_enabled, reading.time_enabled);
+    EXPECT_EQ(page.time_running, reading.time_running);
   };
   ASSERT_TRUE(AwaitState(stat, 'S'));
   const Event event =
