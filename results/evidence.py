@@ -148,7 +148,9 @@ def pages() -> dict[str, str]:
         areas.setdefault(rule["id"].partition("-")[0], []).append(rule)
     found = {INDEX: _template("rules_index.md.jinja").render(rules=rules, areas=areas)}
     for area, its in areas.items():
-        found[f"{area}.md"] = _template("rules_area.md.jinja").render(area=area, rules=its, index=INDEX)
+        found[f"{area}.md"] = _template("rules_area.md.jinja").render(
+            area=area, rules=its, index=INDEX
+        )
     return found
 
 

@@ -93,17 +93,20 @@ def _rules(runs: Sequence[Run]) -> list[dict[str, Any]]:
 def skips(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """The skipped cases by skip reason and message, the most cases first. Each has the numbers of its runs, from 1."""
     groups: dict[tuple[str, str], dict[str, set[int]]] = {}
+    hints: dict[tuple[str, str], str] = {}
     for number, run in enumerate(runs, 1):
         for case in run.data["cases"]:
             reason = case.get("skip_reason", "")
             if case["result"] == "SKIP" or reason:
                 key = (reason, case["message"].partition("\n")[0])
+                hints[key] = run.data.get("capabilities", {}).get(case.get("capability"), "")
                 groups.setdefault(key, {}).setdefault(case["id"], set()).add(number)
     found = []
     order = list(facts.SKIP_REASONS)
     for (reason, message), cases in groups.items():
         rows = [[name, sorted(cases[name])] for name in sorted(cases)]
-        found.append({"reason": reason, "message": message, "cases": rows})
+        one = {"reason": reason, "message": message, "hint": hints[reason, message], "cases": rows}
+        found.append(one)
     place = {name: number for number, name in enumerate(order)}
     return sorted(
         found,

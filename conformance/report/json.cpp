@@ -5,6 +5,7 @@
 
 #include "report/formats.h"
 #include "report/joined.h"
+#include "target/target.h"
 
 namespace pmuconf {
 namespace {
@@ -60,7 +61,7 @@ Json ToJson(const std::map<std::string_view, int>& counts) {
 }  // namespace
 
 std::string ToJson(const Report& report) {
-  Json cases = Json::array();
+  Json cases = Json::array(), capabilities = Json::object();
   for (const CaseResult& row : report.cases) {
     const bool good = row.result == Result::kPass || row.result == Result::kSkip;
     Json one = {{"id", row.id},
@@ -69,7 +70,10 @@ std::string ToJson(const Report& report) {
                 {"duration_s", std::round(row.duration_s * 1000) / 1000},
                 {"message", row.message}};
     if (row.skip_reason != SkipReason::kNone) one["skip_reason"] = ToString(row.skip_reason);
-    if (!row.capability.empty()) one["capability"] = row.capability;
+    if (!row.capability.empty()) {
+      one["capability"] = row.capability;
+      capabilities[row.capability] = ConditionOf(row.capability);
+    }
     if (row.guest_lost) one["guest_lost"] = true;
     if (row.waiver) {
       one["waiver"] = {{"id", row.waiver->id},
@@ -127,6 +131,7 @@ std::string ToJson(const Report& report) {
                      {"not_run", ToJson(counts.not_run)},
                      {"without", ToJson(counts.without_it)},
                      {"skip_reasons", skip_reasons},
+                     {"capabilities", capabilities},
                      {"cases", cases},
                      {"rules", rules},
                      {"drafts", drafts},

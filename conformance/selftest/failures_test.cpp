@@ -15,9 +15,16 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const Rule kFirst{.id = "AAA-001", .text = "A count MUST be exact."};
-const Rule kSecond{.id = "AAA-002", .text = "A count MUST NOT fall."};
-const Rule kOther{.id = "BBB-001", .text = "An event MUST end."};
+Rule RuleOf(std::string_view id, std::string_view text) {
+  Rule rule;
+  rule.id = id;
+  rule.text = text;
+  return rule;
+}
+
+const Rule kFirst = RuleOf("AAA-001", "A count MUST be exact.");
+const Rule kSecond = RuleOf("AAA-002", "A count MUST NOT fall.");
+const Rule kOther = RuleOf("BBB-001", "An event MUST end.");
 
 // Returns the failures of `assertions`.
 template <typename Assertions>

@@ -116,6 +116,26 @@ TEST(Result, DecodesToWhatWasEncoded) {
   }
 }
 
+TEST(Json, SkipNamesTheCapabilityAndItsCondition) {
+  Report report = ReportOf(Result::kSkip, "needs trace");
+  report.cases[0].capability = "trace";
+  const auto json = nlohmann::json::parse(ToJson(report));
+  EXPECT_EQ(json["cases"][0]["capability"], "trace");
+  EXPECT_EQ(json["capabilities"], nlohmann::json({{"trace", "its kind is trace"}}));
+}
+
+TEST(Json, ResultNamesItsWaiverAndALostGuest) {
+  Report report = ReportOf(Result::kWaived, "7, not 8");
+  report.cases[0].waiver = AppliedWaiver{
+      .id = "W-1", .reason = "known", .link = "l", .owner = "perf", .text = "waiver W-1"};
+  report.cases[0].guest_lost = true;
+  const auto row = nlohmann::json::parse(ToJson(report))["cases"][0];
+  EXPECT_EQ(row["waiver"],
+            nlohmann::json({{"id", "W-1"}, {"reason", "known"}, {"link", "l"}, {"owner", "perf"}}));
+  EXPECT_EQ(row["guest_lost"], true);
+  EXPECT_EQ(row["message"], "7, not 8");
+}
+
 TEST(Json, HasDocumentedKeys) {
   const auto json = nlohmann::json::parse(ToJson(ReportOf(Result::kFail, "bad \xff byte")));
   EXPECT_EQ(json["verdict"], "NOT_JUDGED");
@@ -194,6 +214,20 @@ TEST(Reports, NamePreemptedCases) {
   EXPECT_THAT(Summary(report),
               HasSubstr("run again, because other tasks disturbed them: Suite.Name\n"));
   EXPECT_EQ(nlohmann::json::parse(ToJson(report))["cases"][0]["runs"], 3);
+}
+
+TEST(Stream, HasCapabilityAndLostGuest) {
+  const std::string skip =
+      R"({"t":"result","id":"A.B","result":"SKIP","duration_s":0.5,"message":"needs trace",)"
+      R"("skip_reason":"not_claimed","capability":"trace","rules":["CNT-002"]})"
+      "\n";
+  EXPECT_EQ(ParseStream(kRun + skip, "s").results[0].capability, "trace");
+  EXPECT_FALSE(ParseStream(kRun + skip, "s").results[0].guest_lost);
+  const std::string lost =
+      R"({"t":"result","id":"A.B","result":"CRASH","duration_s":0.5,"message":"guest lost: x",)"
+      R"("guest_lost":true,"rules":["CNT-002"]})"
+      "\n";
+  EXPECT_TRUE(ParseStream(kRun + lost, "s").results[0].guest_lost);
 }
 
 TEST(Stream, HasNumberOfRuns) {

@@ -71,6 +71,8 @@ enum class Cap {
   kUnwind,         // unwind: the kernel unwinds a task that returns to user space
 };
 std::string_view ToString(Cap cap);  // "manual_clock"
+// Returns when a target has a capability, as in "its kind is core"; "" if there is no such one.
+std::string_view ConditionOf(std::string_view name);
 std::optional<Cap> CapFromString(std::string_view name);
 const std::vector<Cap>& AllCaps();
 

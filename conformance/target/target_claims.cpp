@@ -10,65 +10,78 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::array<std::pair<Cap, std::string_view>, 44> kCapNames = {{
-    {Cap::kStimulus, "stimulus"},
-    {Cap::kPort, "port"},
-    {Cap::kCounters, "counters"},
-    {Cap::kSeveralEvents, "several_events"},
-    {Cap::kQuietFork, "quiet_fork"},
-    {Cap::kAnyTask, "any_task"},
-    {Cap::kCpuScope, "cpu_scope"},
-    {Cap::kSoftware, "software"},
-    {Cap::kTracepoint, "tracepoint"},
-    {Cap::kSampling, "sampling"},
-    {Cap::kFrequency, "frequency"},
-    {Cap::kManualClock, "manual_clock"},
-    {Cap::kFixedCounters, "fixed_counters"},
-    {Cap::kMultiplexing, "multiplexing"},
-    {Cap::kConstraints, "constraints"},
-    {Cap::kGenericEvents, "generic_events"},
-    {Cap::kExcludes, "excludes"},
-    {Cap::kBpf, "bpf"},
-    {Cap::kCpus2, "cpus2"},
-    {Cap::kSomeCpus, "some_cpus"},
-    {Cap::kHotplug, "hotplug"},
-    {Cap::kGroups, "groups"},
-    {Cap::kCounters3, "counters3"},
-    {Cap::kLongPeriods, "long_periods"},
-    {Cap::kCompat, "compat"},
-    {Cap::kAddresses, "addresses"},
-    {Cap::kSingleEvents, "single_events"},
-    {Cap::kUnwind, "unwind"},
-    {Cap::kPrecise, "precise"},
-    {Cap::kBranches, "branches"},
-    {Cap::kTasks, "tasks"},
-    {Cap::kSystemWide, "system_wide"},
-    {Cap::kCounting, "counting"},
-    {Cap::kTrace, "trace"},
-    {Cap::kTraceExcludes, "trace_excludes"},
-    {Cap::kTracePause, "trace_pause"},
-    {Cap::kCacheEvents, "cache_events"},
-    {Cap::kFilters, "filters"},
-    {Cap::kOffCore, "off_core"},
-    {Cap::kLoadLatency, "load_latency"},
-    {Cap::kWide, "wide"},
-    {Cap::kLog, "log"},
-    {Cap::kUserReads, "user_reads"},
-    {Cap::kBreakpoints, "breakpoints"},
+struct CapText {
+  Cap cap;
+  std::string_view name;
+  std::string_view condition;  // a target has it if
+};
+
+constexpr std::array<CapText, 44> kCapTexts = {{
+    {Cap::kStimulus, "stimulus", "an event has a stimulus"},
+    {Cap::kPort, "port", "it has a port"},
+    {Cap::kCounters, "counters", "it has [counters]"},
+    {Cap::kSeveralEvents, "several_events", "three events are exact and have independent stimuli"},
+    {Cap::kQuietFork, "quiet_fork", "no stimulus is page_faults or context_switches"},
+    {Cap::kAnyTask, "any_task", "an event has a stimulus, and none is work"},
+    {Cap::kCpuScope, "cpu_scope", "two CPUs are online, or no stimulus is work"},
+    {Cap::kSoftware, "software", "its kind is software"},
+    {Cap::kTracepoint, "tracepoint", "its kind is tracepoint"},
+    {Cap::kSampling, "sampling", "it has [sampling]"},
+    {Cap::kFrequency, "frequency", "it has [sampling] with frequency"},
+    {Cap::kManualClock, "manual_clock", "the stimulus of an event is clock"},
+    {Cap::kFixedCounters, "fixed_counters", "it has a fixed counter, and a suitable event for it"},
+    {Cap::kMultiplexing, "multiplexing", "its kind is core"},
+    {Cap::kConstraints, "constraints", "some event cannot use every general counter"},
+    {Cap::kGenericEvents, "generic_events", "a suitable event has generic"},
+    {Cap::kExcludes, "excludes", "[features] has excludes"},
+    {Cap::kBpf, "bpf", "the kernel has BPF, it has [sampling], and its kind is not tracepoint"},
+    {Cap::kCpus2, "cpus2", "two CPUs of the PMU are online"},
+    {Cap::kSomeCpus, "some_cpus", "a CPU that the PMU does not cover is online"},
+    {Cap::kHotplug, "hotplug", "the second CPU of the PMU can go offline"},
+    {Cap::kGroups, "groups", "it has at least two counters, or nothing limits its events"},
+    {Cap::kCounters3, "counters3",
+     "it has at least three general counters, or nothing limits its events"},
+    {Cap::kLongPeriods, "long_periods", "it has [sampling], and counters of at most 60 bits"},
+    {Cap::kCompat, "compat", "the machine runs 32-bit programs, too"},
+    {Cap::kAddresses, "addresses", "[features] has addresses"},
+    {Cap::kSingleEvents, "single_events", "it has [sampling] with a min_period of 1"},
+    {Cap::kUnwind, "unwind",
+     "the kernel defers the unwinding of user space: x86, since Linux 6.19"},
+    {Cap::kPrecise, "precise", "it has [sampling] with precise"},
+    {Cap::kBranches, "branches", "it has [sampling] with branches"},
+    {Cap::kTasks, "tasks", "it is not an uncore PMU"},
+    {Cap::kSystemWide, "system_wide", "it is an uncore PMU"},
+    {Cap::kCounting, "counting", "it is not a trace"},
+    {Cap::kTrace, "trace", "its kind is trace"},
+    {Cap::kTraceExcludes, "trace_excludes", "its kind is trace, and it claims excludes"},
+    {Cap::kTracePause, "trace_pause", "its kind is trace, and it claims pause"},
+    {Cap::kCacheEvents, "cache_events", "it has a [[cache]]"},
+    {Cap::kFilters, "filters", "[features] has filters"},
+    {Cap::kOffCore, "off_core", "an event has response"},
+    {Cap::kLoadLatency, "load_latency", "an event has latency"},
+    {Cap::kWide, "wide", "an event has wide"},
+    {Cap::kLog, "log", "it has a port, and is not an uncore PMU"},
+    {Cap::kUserReads, "user_reads", "[features] has user_reads"},
+    {Cap::kBreakpoints, "breakpoints", "the kernel has the PMU breakpoint"},
 }};
 
 }  // namespace
 
 std::string_view ToString(Cap cap) {
-  for (const auto& [known, name] : kCapNames) {
-    if (known == cap) return name;
+  for (const CapText& text : kCapTexts) {
+    if (text.cap == cap) return text.name;
   }
   return "?";
 }
 
+std::string_view ConditionOf(std::string_view name) {
+  const auto text = std::ranges::find(kCapTexts, name, &CapText::name);
+  return text == kCapTexts.end() ? "" : text->condition;
+}
+
 std::optional<Cap> CapFromString(std::string_view name) {
-  for (const auto& [cap, known] : kCapNames) {
-    if (known == name) return cap;
+  for (const CapText& text : kCapTexts) {
+    if (text.name == name) return text.cap;
   }
   return std::nullopt;
 }
@@ -76,7 +89,7 @@ std::optional<Cap> CapFromString(std::string_view name) {
 const std::vector<Cap>& AllCaps() {
   static const std::vector<Cap> caps = [] {
     std::vector<Cap> all;
-    for (const auto& [cap, name] : kCapNames) all.push_back(cap);
+    for (const CapText& text : kCapTexts) all.push_back(text.cap);
     return all;
   }();
   return caps;

@@ -99,9 +99,13 @@ def test_failure_names_the_runs_that_have_it() -> None:
 
 def test_skips_are_grouped_by_reason_and_message() -> None:
     skip = {"result": "SKIP", "skip_reason": "not_claimed", "message": "needs trace"}
+    skip |= {"capability": "trace"}
     cases = [skip | {"id": "A.One"}, skip | {"id": "A.Two"}]
-    cases += [skip | {"id": "A.Three", "skip_reason": "kernel_lacks", "message": "ABI-1 needs"}]
-    found = page.skips([run_of(*cases), run_of(cases[0])])
+    other = {"skip_reason": "kernel_lacks", "message": "ABI-1 needs", "capability": ""}
+    cases += [skip | other | {"id": "A.Three"}]
+    known = {"trace": "its kind is trace"}
+    found = page.skips([run_of(*cases, capabilities=known), run_of(cases[0], capabilities=known)])
+    assert [one["hint"] for one in found] == ["its kind is trace", ""]
     rows = [(one["reason"], one["message"], one["cases"]) for one in found]
     assert rows == [
         ("not_claimed", "needs trace", [["A.One", [1, 2]], ["A.Two", [1]]]),
