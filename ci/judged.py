@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Record on which targets each rule was judged, and the result: build/judged.json, for `pmuconf explain`.
 
-`make check` and `make matrix` call this at their end. The command adds the reports of a build folder, or the files that
-it is given. A later result of the same rule, target and kernel replaces an earlier one.
+`make check` and `make matrix` call this at their end. The command adds the reports in build/, or the files that it is
+given. A later result of the same rule, target and kernel replaces an earlier one.
 """
 
 from __future__ import annotations
@@ -16,16 +16,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ci.units import evidence
-from ci.units.records import Case
-from ci.units.unit import Outcome
-from conformance.rules.evidence import OtherTest, read_tests
+from junitparser import JUnitXmlError
+
+from ci.verified_rules import passed_in_junit
+from conformance.rules.evidence import read_tests
 from pmubase import store
 
 ROOT = store.ROOT
 NAME = "judged.json"
 OUT = ROOT / "build" / NAME
-REPORTS = ("report/results.json", "check/*/results.json", "matrix/*/results.json")
+REPORTS = (
+    *("report/results.json", "check/*/results.json", "matrix/*/results.json"),
+    "check/pytest*.xml",
+)
 """The reports of runs below build/. `make kunit` may have run on any PMU, so its report is not one of them."""
 UNDECIDED = ("NOT_TESTED", "NOT_RUN", "REVIEW")
 """Results of a rule that a run did not judge."""
@@ -35,6 +38,16 @@ MESSAGE = 300
 """The most characters of the message of a case."""
 
 Key = tuple[str, str, str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """The result of a case, as in results.json."""
+
+    id: str
+    result: str
+    rules: tuple[str, ...]
+    message: str = ""
 
 
 class JudgedError(Exception):
@@ -126,26 +139,6 @@ def _worst(seen: set[str]) -> str:
     return "PASSED" if "PASS" in seen else "NOT_APPLICABLE"
 
 
-def of_outcomes(outcomes: Iterable[Outcome], tests: Sequence[OtherTest], when: str) -> list[Judged]:
-    """The results of the units of `make check` that judge rules, also of those that passed before."""
-    found = []
-    passed: list[Outcome] = []
-    for each in outcomes:
-        name = each.unit.name.partition("/")[2]
-        if each.unit.group == "run":
-            target, _, kernel = name.rpartition("-")
-            cases = each.cases
-            place = ("cases", target, kernel, "x86_64")
-            found.append(Judged(*place, when, results_of(cases), _bad(cases)))
-        elif each.unit.group == "kunit":
-            place = ("kunit", "refpmu", name, "x86_64")
-            found.append(Judged(*place, when, results_of(each.cases), _bad(each.cases)))
-        elif each.unit.group == "pytest":
-            passed.append(each)
-    rules = {test.rule: "PASSED" for each in passed for test in evidence.passed_tests(each, tests)}
-    return [*found, *([Judged("pytest", "", "", "", when, rules)] if rules else [])]
-
-
 def merge(old: Iterable[Judged], new: Iterable[Judged]) -> list[Judged]:
     """`old` with the results of `new`. A rule that a new run did not judge keeps its result."""
     found = {one.key: one for one in old}
@@ -193,32 +186,32 @@ def of_files(paths: Iterable[Path], other: bool = False) -> list[Judged]:
     """The results in these reports. JudgedError names a report that is not readable, or is about something else than
     the suite and KUnit, unless `other` reports may be there."""
     found = []
+    passed: dict[str, str] = {}
+    latest = ""
+    tests = [test for test in read_tests(ROOT) if test.layer != "kunit"]
     for path in paths:
         try:
-            seconds = int(path.stat().st_mtime)
+            when = utc(int(path.stat().st_mtime))
+            if path.suffix == ".xml":
+                passed |= {rule: "PASSED" for rule, _ in passed_in_junit(path, tests)}
+                latest = max(when, latest)
+                continue
             document = json.loads(path.read_text(encoding="utf-8"))
             if {"cases", "kernel", "verdict"} <= document.keys():
-                one = of_report(document, utc(seconds))
+                one = of_report(document, when)
                 found += [one] if one else []
             elif not other:
                 raise JudgedError(f"{path}: neither a report of the suite nor of KUnit")
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, SyntaxError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise JudgedError(f"{path}: {error!r}") from error
-    return found
+        except JUnitXmlError as error:
+            raise JudgedError(f"{path}: no report of pytest: {error}") from error
+    return [*found, *([Judged("pytest", "", "", "", latest, passed)] if passed else [])]
 
 
-def utc(seconds: float | None = None) -> str:
-    """A time as `when` has it; now without an argument."""
+def utc(seconds: float) -> str:
+    """A time as `when` has it."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
-
-
-def record_check(outcomes: Iterable[Outcome], path: Path) -> None:
-    """Records the results of a `make check`, and of the jobs of the matrix that ran in a `make nightly`."""
-    ran = list(outcomes)
-    jobs = [each.unit.report for each in ran if each.unit.group == "matrix" and not each.cached]
-    reports = [report for report in jobs if report is not None and report.exists()]
-    found = of_outcomes(ran, read_tests(ROOT), utc())
-    add([*found, *of_files(reports, other=True)], path)
 
 
 def main(arguments: Sequence[str]) -> int:

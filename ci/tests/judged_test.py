@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from ci import judged
-from ci.judged import Judged
-from ci.units.records import Case
-from ci.units.unit import Outcome, Unit
-from conformance.rules.evidence import OtherTest
+from ci.judged import Case, Judged
+from conformance.rules.evidence import read_tests
+from pmubase import store
 
 NOON = "2026-11-25T12:00:00"
 
@@ -93,26 +92,21 @@ def test_worst_case_decides_the_result_of_a_rule(results: list[str], expected: s
     assert judged.results_of(cases).get("CNT-001") == expected
 
 
-def test_outcomes_of_check_have_the_target_and_kernel_of_their_unit() -> None:
-    def outcome(name: str, *cases: Case) -> Outcome:
-        return Outcome(Unit(name, (), 1, ""), cases)
-
-    tests = [OtherTest("HOT-003", "vm", "test_a", "vm/tests/a_test.py")]
-    found = judged.of_outcomes(
-        [
-            outcome("run/intel_pebs-6.12", Case("A.One", "PASS", ("CNT-001",))),
-            outcome("kunit/6.1-debug", Case("s.one", "PASS", ("DRV-001",))),
-            outcome("pytest/vm/tests/a_test.py", Case("vm.tests.a_test::test_a", "PASS")),
-            outcome("lint/black", Case("lint/black", "FAIL", ("CNT-009",))),
-        ],
-        tests,
-        NOON,
-    )
-    assert [(one.key, one.rules) for one in found] == [
-        (("cases", "intel_pebs", "6.12", "x86_64"), {"CNT-001": "PASSED"}),
-        (("kunit", "refpmu", "6.1-debug", "x86_64"), {"DRV-001": "PASSED"}),
-        (("pytest", "", "", ""), {"HOT-003": "PASSED"}),
-    ]
+def test_rules_of_marked_python_tests_that_passed_are_recorded_together(tmp_path: Path) -> None:
+    marked = [test for test in read_tests(store.ROOT) if test.layer != "kunit"]
+    tests = list({test.file: test for test in marked}.values())[:2]
+    paths = []
+    for number, test in enumerate(tests):
+        module = test.file.removesuffix(".py").replace("/", ".")
+        case = f'<testcase classname="{module}" name="{test.name}[1]">{{}}</testcase>'
+        bad = case.format('<failure message="no"/>').replace("[1]", "[2]") if number else ""
+        path = tmp_path / f"pytest+{number}.xml"
+        path.write_text(f"<testsuites><testsuite>{case.format('')}{bad}</testsuite></testsuites>")
+        os.utime(path, (0, 1_795_608_000 - number))
+        paths.append(path)
+    (found,) = judged.of_files(paths)
+    assert (found.key, found.when) == (("pytest", "", "", ""), NOON)
+    assert tests[0].rule in found.rules and tests[1].rule not in found.rules
 
 
 def test_later_result_of_a_rule_replaces_the_earlier_one_and_keeps_the_others() -> None:
@@ -131,16 +125,6 @@ def test_command_adds_reports_to_the_record(tmp_path: Path) -> None:
         assert judged.main(["--out", str(out), str(results)]) == 0
     assert [(one.target, one.when) for one in judged.read(out)] == [("amd", NOON), ("intel", NOON)]
     assert judged.read(out)[0] == AMD
-
-
-def test_job_of_the_matrix_in_a_nightly_run_is_recorded(tmp_path: Path) -> None:
-    results, out = tmp_path / "results.json", tmp_path / "judged.json"
-    results.write_text(json.dumps(report()), "utf-8")
-    unit = Unit("matrix/6.12/amd64/tcg/amd", (), 1, "", results)
-    judged.record_check([Outcome(unit, (), cached=True)], out)
-    assert judged.read(out) == []
-    judged.record_check([Outcome(unit, ())], out)
-    assert [one.rules for one in judged.read(out)] == [AMD.rules]
 
 
 @pytest.mark.parametrize(
