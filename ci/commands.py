@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_SERIES = "6.12"
 PMUCONF = "build/guest/conformance/pmuconf"
-FLAGS = {"BOOT", "FRESH", "ISOLATE", "LOAD", "MERGE", "STOP"}
+FLAGS = {"BOOT", "FRESH", "ISOLATE", "LOAD", "MERGE"}
 """Variables of an option without a value: on unless empty or 0."""
 NOT_FROM_ENVIRONMENT = {"JOBS"}
 """Other programs set these variables, too."""
@@ -83,10 +83,10 @@ COMMANDS = {
         ),
     ),
     "check": Command(
-        "run the tests that a change needs; STAGES=? lists them, STAGES='lint,run/*' selects, FRESH=1 runs all, STOP=1 "
-        "ends at the first failure",
+        "run the tests that a change needs; STAGES='lint,run/.*-6.12' selects groups and tests, "
+        "FRESH=1 also runs what passed before",
         (_python("ci.check"),),
-        options=_named("STOP", "STAGES", "FRESH"),
+        options=_named("STAGES", "FRESH"),
     ),
     "kunit": Command(
         "run the KUnit suites in a kernel built for them",
@@ -155,10 +155,10 @@ COMMANDS = {
         _named("JOBS"),
     ),
     "nightly": Command(
-        "run all tests; continues an interrupted run; SHARD=k/n runs a shard, N= rounds of the soak",
+        "run all tests; continues an interrupted run; SHARD=k/n runs a shard",
         (_python("ci.check", "--nightly"),),
         GUEST,
-        _named("STAGES", "SHARD", "FRESH", N="--rounds"),
+        _named("STAGES", "SHARD", "FRESH"),
     ),
     "site": Command(
         "make a static site of the documents, the rules and the history of results: build/site",

@@ -13,9 +13,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ci.units import records
-from ci.units.inputs import Inputs, driver_inputs, package_files
-from ci.units.records import Case, Record
+from ci.remember import records
+from ci.remember.inputs import Inputs
+from ci.remember.records import Record
 from pmubase import store
 from pmubase.errors import UserError
 from vm import kernel, module, runs, session, suite
@@ -26,7 +26,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 MACHINE = ("package:qemu-system-x86", "package:qemu-system-data", "package:busybox-static")
 RUNNER = (
-    *(*package_files("pmubase"), *package_files("vm")),
+    *(
+        f"file:{path.relative_to(ROOT)}"
+        for folder in ("pmubase", "vm")
+        for path in sorted((ROOT / folder).iterdir())
+        if path.suffix in (".py", ".json")
+    ),
     *("file:vm/initrd/init", "file:ci/__init__.py", "file:ci/judge.py"),
 )
 GOOD = ("PASS", "SKIP")
@@ -45,6 +50,14 @@ def common_inputs(target: suite.Target, name: str) -> list[str]:
         *(driver_inputs() if target.module else ()),
         *(built_inputs(name) if name not in kernel.known() else ()),
     ]
+
+
+def driver_inputs() -> list[str]:
+    """The inputs of the driver's module."""
+    paths = [f"driver/{name}" for name in module.SOURCES]
+    folders = [f"glob:{path}/*" for path in paths if (ROOT / path).is_dir()]
+    files = [f"file:{path}" for path in paths if (ROOT / path).is_file()]
+    return [*folders, *files, "package:gcc-12"]
 
 
 def built_inputs(name: str) -> list[str]:
@@ -68,14 +81,13 @@ def record_name(target: suite.Target, name: str, source: str) -> str:
 class Run:
     """One target on one kernel."""
 
-    def __init__(self, target: suite.Target, name: str, out: Path, fresh: bool) -> None:
+    def __init__(self, target: suite.Target, name: str, out: Path) -> None:
         self._target = target
         self._kernel = kernel.find(name)
         self._name = name
         self._out = out
         self._cases = suite.cases(target, suite.Selection())
         self._messages: list[Message] = []
-        self._fresh = fresh
 
     def judge(self) -> int:
         """Runs the cases without a valid record. Returns the exit status of `pmuconf report`."""
@@ -103,12 +115,11 @@ class Run:
     def _recorded(
         self, source: str, cases: Sequence[suite.Case], inputs: Inputs, names: Sequence[str]
     ) -> Record | None:
-        if self._fresh:
-            return None
         found = records.passed(record_name(self._target, self._name, source), inputs, names)
-        if found is None or {case.id for case in found.cases} != {case.id for case in cases}:
+        if found is None:
             return None
-        return found
+        ran = {message["id"] for message in found.details["messages"]}
+        return found if ran == {case.id for case in cases} else None
 
     def _run(self, todo: Sequence[suite.Case]) -> bool:
         """Runs cases in a guest. Returns whether the guest reported no problem."""
@@ -129,12 +140,9 @@ class Run:
         own = [m for m in self._messages if m["t"] == "result" and m["id"] in wanted]
         if {m["id"] for m in own} != wanted or any(m["result"] not in GOOD for m in own):
             return
-        cases = tuple(Case(m["id"], m["result"], tuple(m["rules"])) for m in own)
         took_s = sum(float(m["duration_s"]) for m in own)
         name = record_name(self._target, self._name, source)
-        records.write(
-            Record(name, inputs.digests(names), cases, round(took_s, 3), {"messages": own})
-        )
+        records.write(Record(name, inputs.digests(names), round(took_s, 3), {"messages": own}))
 
     def _report(self) -> int:
         first = {
@@ -163,12 +171,11 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--target", required=True, help="name of a file in conformance/targets")
     parser.add_argument("--kernel", required=True, choices=kernel.known())
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--fresh", action="store_true", help="run every case")
     options = parser.parse_args(argv)
     try:
         target = suite.find_target(options.target)
         (options.out / "results.json").unlink(missing_ok=True)
-        return Run(target, options.kernel, options.out, options.fresh).judge()
+        return Run(target, options.kernel, options.out).judge()
     except UserError as error:
         if error.details:
             print(error.details, file=sys.stderr)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ci.lying import report, trial
 from ci.lying.trial import Pair
-from ci.units.evidence import applies
+from ci.verified_rules import applies
 from conformance.rules.generate import Rule, read_catalogue
 from faults import lie_file
 from faults.lie_file import Lie

@@ -317,7 +317,7 @@ class Guest:
 
 
 def _note_case(case_id: str) -> None:
-    """Appends the case to the file for ci.check, since the case is an input of this process."""
+    """Appends the case to the file for ci.remember, since the case is an input of this process."""
     log = os.environ.get(CASES_LOG)
     if log:
         with open(log, "a", encoding="utf-8") as file:

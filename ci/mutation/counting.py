@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import TextIO
 
-from ci.units import records
+from ci.remember import records
 
 EVERY_S = 30
 """At least so often a line is printed."""

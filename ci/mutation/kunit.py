@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ci import kunit_command
-from ci.judge import MACHINE, built_inputs
+from ci.judge import MACHINE, built_inputs, driver_inputs
 from ci.mutation import trial, workshop
 from ci.mutation.killers import Killers
 from ci.mutation.trial import Goal, Ran, Trial
-from ci.units.inputs import Inputs, driver_inputs
+from ci.remember.inputs import Inputs
 from faults import mutant_file
 from faults.mutant_file import Mutant
 from pmubase import store

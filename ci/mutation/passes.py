@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from ci.judge import common_inputs
 from ci.mutation import host, kunit, trial
 from ci.mutation.trial import Goal, Trial
-from ci.units import records
-from ci.units.inputs import Inputs
-from ci.units.records import Case, Record
+from ci.remember import records
+from ci.remember.inputs import Inputs
+from ci.remember.records import Record
 from faults import mutant_file
 from faults.mutant_file import Mutant
 from pmubase import store
@@ -108,5 +108,5 @@ def record_kill(done: Trial, cases: Sequence[SuiteCase], goal: Goal) -> None:
         "searched": done.searched,
     }
     unit = unit_of(done.mutant, done.kernel, done.observer)
-    record = Record(unit, INPUTS.digests(names), (Case(unit, "PASS"),), done.duration_s, details)
+    record = Record(unit, INPUTS.digests(names), done.duration_s, details)
     records.write(record)

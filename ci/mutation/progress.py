@@ -10,7 +10,7 @@ from ci.mutation import report
 from ci.mutation.counting import Counting
 from ci.mutation.passes import unit_of
 from ci.mutation.trial import Trial
-from ci.units import records
+from ci.remember import records
 from faults.mutant_file import FUZZ, KUNIT, SUITE, UNIT, Mutant
 
 TYPICAL_S: Mapping[str, float] = {UNIT: 10, FUZZ: 10, KUNIT: 60, SUITE: 10}

@@ -12,7 +12,7 @@ from ci.mutation.trial import Goal, Trial
 from ci.regression import passes, recipes, report, verdict
 from ci.regression.on_kernel import GUESTS, OnKernel, Request
 from ci.regression.verdict import NOT_RUN, Verdict
-from ci.units import records
+from ci.remember import records
 from faults.regression_file import Regression
 from faults.verdicts import CAUGHT
 from vm import arch as arches

@@ -14,9 +14,9 @@ from ci.judge import common_inputs
 from ci.mutation.trial import Goal
 from ci.regression import recipes
 from ci.regression.verdict import Verdict
-from ci.units import records
-from ci.units.inputs import Inputs
-from ci.units.records import Case, Record
+from ci.remember import records
+from ci.remember.inputs import Inputs
+from ci.remember.records import Record
 from faults.regression_file import Regression
 from faults.verdicts import CAUGHT, MISSED
 from pmubase import store
@@ -97,4 +97,4 @@ def record(done: Verdict, on: Arch, goal: Goal, files: Mapping[str, str]) -> Non
     unit = unit_of(done.regression, done.series, on)
     # The record is of a trial that ended, not of a test that passed. A failure of the run is never recorded.
     digests = INPUTS.digests(names)
-    records.write(Record(unit, digests, (Case(unit, "PASS"),), done.duration_s, details))
+    records.write(Record(unit, digests, done.duration_s, details))

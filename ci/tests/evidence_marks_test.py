@@ -6,12 +6,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from ci import check
-from ci.units import catalogue
 
 PLUGIN = """
 import json, os, pathlib
@@ -30,7 +30,7 @@ def collected(folder: Path) -> list[tuple[str, list[str], list[str]]]:
     """Each test, whether nightly or not: its id, its marks, its rules."""
     (folder / "telling.py").write_text(PLUGIN, encoding="utf-8")
     known = os.environ | {"PYTHONPATH": str(folder), "FOUND": str(folder / "found.json")}
-    argv = [catalogue.PYTHON, "-m", "pytest", "-q", "--collect-only", "-m", "", "-p", "telling"]
+    argv = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-m", "", "-p", "telling"]
     done = subprocess.run(
         argv, cwd=check.ROOT, env=known, capture_output=True, text=True, timeout=200, check=False
     )

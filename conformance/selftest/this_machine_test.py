@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The suite judges the PMUs of the machine that this test runs on: a machine in use, with a kernel that nobody chose."""
 
+# untraced: build/guest/conformance/pmuconf conformance pmubase vm
+# A tracer would disturb the cases.
 from __future__ import annotations
 
 import json

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fuzzing service builds the harnesses with its own variables, and gets all files that belong to them."""
 
+# untraced: CMakeLists.txt CMakePresets.json cmake conformance driver fuzz kunit oracle pmubase tools vm
+# LeakSanitizer does not work under a tracer.
 from __future__ import annotations
 
 import os

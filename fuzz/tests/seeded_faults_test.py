@@ -6,6 +6,8 @@ of them (`ci/mutants.py`). Replaying the corpus is deterministic. A search is no
 uses addresses. make nightly also searches for each mutant, starting from zeros.
 """
 
+# untraced: CMakeLists.txt CMakePresets.json cmake conformance driver fuzz kunit oracle pmubase tools vm ci faults
+# LeakSanitizer does not work under a tracer.
 from __future__ import annotations
 
 import subprocess

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Units of testing: their inputs, the records of their passes, and their schedule."""
