@@ -97,6 +97,29 @@ int refpmu_port_log(struct refpmu_port_request *req)
 	return err;
 }
 
+int refpmu_port_branches(struct refpmu_port_request *req)
+{
+	struct refpmu_branches *branches = &req->arg.branches;
+	struct refpmu_branch_entry *entries;
+	int err = 0;
+
+	branches->done = 0;
+	entries = kvcalloc(branches->count + 1, sizeof(*entries), GFP_KERNEL);
+	if (!entries)
+		return -ENOMEM;
+	if (copy_from_user(entries, u64_to_user_ptr(branches->entries),
+			   branches->count * sizeof(*entries)))
+		err = -EFAULT;
+	if (!err)
+		err = refpmu_port_check_entries(entries, branches->count);
+	if (!err) {
+		req->data = entries;
+		err = refpmu_port_run_on(branches->cpu, req);
+	}
+	kvfree(entries);
+	return err;
+}
+
 static int execute(const struct refpmu_port_handler *handler, struct refpmu_port_request *req)
 {
 	req->run = handler->run;

@@ -11,6 +11,7 @@
 
 #include "core/port_arg.h"
 #include "journal.h"
+#include "model/model.h"
 
 struct refpmu_port;
 
@@ -56,6 +57,31 @@ int refpmu_port_run_on(int cpu, struct refpmu_port_request *req);
 
 /* Call @req->run on every online CPU. Return the last error. */
 int refpmu_port_run_on_all(struct refpmu_port_request *req);
+
+/* Copy the branches of the request in, check them all, and call @req->run with them as data. */
+int refpmu_port_branches(struct refpmu_port_request *req); /* use it as "in_caller" */
+
+/* Return the branch that the entry of a request describes. */
+static inline struct refpmu_branch refpmu_port_branch(const struct refpmu_branch_entry *entry)
+{
+	static_assert(REFPMU_BRANCH_JCC == 0 && REFPMU_BRANCH_FAR == 6);
+	return (struct refpmu_branch){
+		.from = entry->from,
+		.to = entry->to,
+		.kind = (enum refpmu_branch_kind)entry->kind,
+		.cycles = entry->cycles,
+		.mispredicted = entry->flags & REFPMU_BRANCH_MISPREDICTED,
+		.in_tx = entry->flags & REFPMU_BRANCH_IN_TX,
+		.abort = entry->flags & REFPMU_BRANCH_ABORT,
+	};
+}
+
+/* Bypass the bus: the log shows the accesses of the driver, and this is an access of the test. */
+static inline int refpmu_port_access(struct refpmu_model *model, struct refpmu_reg *reg)
+{
+	return reg->write ? refpmu_model_write(model, reg->reg, reg->value) :
+			    refpmu_model_read(model, reg->reg, &reg->value);
+}
 
 /* Copy the log of a PMU that has a journal to user space. */
 int refpmu_port_log(struct refpmu_port_request *req); /* use it as "here" */

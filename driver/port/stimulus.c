@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The stimulus port of a core PMU, through which a test generates events in the device. */
+#include <linux/iopoll.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "clock.h"
 #include "interrupt.h"
 #include "stimulus.h"
-
-#define HANDLER_TIMEOUT_NS NSEC_PER_SEC
 
 /* A stimulus: events, clock ticks, or branches. */
 struct stimulus {
@@ -34,12 +32,6 @@ static struct refpmu_cpu *local_cpu(const struct refpmu_port_request *req)
 	return per_cpu_ptr(device(req)->cpus, raw_smp_processor_id());
 }
 
-static enum refpmu_branch_kind branch_kind(u32 kind)
-{
-	static_assert(REFPMU_BRANCH_JCC == 0 && REFPMU_BRANCH_FAR == 6);
-	return (enum refpmu_branch_kind)kind;
-}
-
 /*
  * Generate branches one after the other. Each starts where the previous one ended, as far as the
  * device can see.
@@ -51,15 +43,7 @@ static struct refpmu_model_step branch(struct refpmu_cpu *cpuc, const struct sti
 
 	while (step.done < n && (run_on || !step.overflowed)) {
 		const struct refpmu_branch_entry *entry = &stim->branches[*stim->done + step.done];
-		const struct refpmu_branch branch = {
-			.from = entry->from,
-			.to = entry->to,
-			.kind = branch_kind(entry->kind),
-			.cycles = entry->cycles,
-			.mispredicted = entry->flags & REFPMU_BRANCH_MISPREDICTED,
-			.in_tx = entry->flags & REFPMU_BRANCH_IN_TX,
-			.abort = entry->flags & REFPMU_BRANCH_ABORT,
-		};
+		const struct refpmu_branch branch = refpmu_port_branch(entry);
 
 		cpuc->cause.origin = (struct refpmu_origin){
 			.privilege = entry->privilege,
@@ -96,14 +80,10 @@ static struct refpmu_model_step generate(struct refpmu_cpu *cpuc, const struct s
  */
 static int wait_until_handled(struct refpmu_cpu *cpuc)
 {
-	const u64 deadline = ktime_get_ns() + HANDLER_TIMEOUT_NS;
+	bool busy;
+	int err = read_poll_timeout(refpmu_pending, busy, !busy, 0, USEC_PER_SEC, false, cpuc);
 
-	while (refpmu_pending(cpuc)) {
-		if (ktime_get_ns() > deadline)
-			return -EIO;
-		cpu_relax();
-	}
-	return refpmu_line(cpuc) ? -EIO : 0;
+	return err || refpmu_line(cpuc) ? -EIO : 0;
 }
 
 /*
@@ -272,30 +252,6 @@ static int run_branches(struct refpmu_port_request *req)
 	return stimulate(local_cpu(req), req, &stim);
 }
 
-/* Check all branches before the first one is generated. */
-static int ioctl_branches(struct refpmu_port_request *req)
-{
-	const struct refpmu_branches *branches = &req->arg.branches;
-	struct refpmu_branch_entry *entries;
-	int err = 0;
-
-	entries = kvcalloc(branches->count + 1, sizeof(*entries), GFP_KERNEL);
-	if (!entries)
-		return -ENOMEM;
-	if (copy_from_user(entries, u64_to_user_ptr(branches->entries),
-			   branches->count * sizeof(*entries)))
-		err = -EFAULT;
-	if (!err)
-		err = refpmu_port_check_entries(entries, branches->count);
-	if (!err) {
-		req->data = entries;
-		req->run = run_branches;
-		err = refpmu_port_run_on(branches->cpu, req);
-	}
-	kvfree(entries);
-	return err;
-}
-
 static int run_clock(struct refpmu_port_request *req)
 {
 	unsigned long irqs;
@@ -306,7 +262,6 @@ static int run_clock(struct refpmu_port_request *req)
 	return 0;
 }
 
-/* Bypass the bus: the log shows the accesses of the driver, and this is an access of the test. */
 static int run_reg(struct refpmu_port_request *req)
 {
 	struct refpmu_cpu *cpuc = local_cpu(req);
@@ -317,10 +272,7 @@ static int run_reg(struct refpmu_port_request *req)
 	preempt_disable();
 	local_irq_save(irqs);
 	refpmu_clock_sync(cpuc);
-	if (reg->write)
-		err = refpmu_model_write(&cpuc->model, reg->reg, reg->value);
-	else
-		err = refpmu_model_read(&cpuc->model, reg->reg, &reg->value);
+	err = refpmu_port_access(&cpuc->model, reg);
 	if (!err && reg->write)
 		raise_if_asserted(cpuc);
 	local_irq_restore(irqs);
@@ -469,6 +421,7 @@ const struct refpmu_port_handler refpmu_stimulus_handlers[] = {
 	{ .cmd = REFPMU_IOC_INJECT, .run = run_inject },
 	{ .cmd = REFPMU_IOC_LOG, .in_caller = refpmu_port_log },
 	{ .cmd = REFPMU_IOC_STATS, .run = run_stats },
-	{ .cmd = REFPMU_IOC_BRANCHES, .in_caller = ioctl_branches },
+	{ .cmd = REFPMU_IOC_BRANCHES, .in_caller = refpmu_port_branches,
+	  .run = run_branches },
 	{}
 };

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The stimulus port of refpmu_trace, through which a test generates branches. */
+#include <linux/iopoll.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "trace.h"
-
-#define HANDLER_TIMEOUT_NS NSEC_PER_SEC
 
 static struct refpmu_trace_cpu *here(void)
 {
@@ -17,14 +14,10 @@ static struct refpmu_trace_cpu *here(void)
 /* Wait, with interrupts on, until the interrupt has been handled. */
 static int wait_until_handled(struct refpmu_trace_cpu *t)
 {
-	const u64 deadline = ktime_get_ns() + HANDLER_TIMEOUT_NS;
+	bool busy;
+	int err = read_poll_timeout(irq_work_is_busy, busy, !busy, 0, USEC_PER_SEC, false, &t->pmi);
 
-	while (irq_work_is_busy(&t->pmi)) {
-		if (ktime_get_ns() > deadline)
-			return -EIO;
-		cpu_relax();
-	}
-	return refpmu_trace_line(t) ? -EIO : 0;
+	return err || refpmu_trace_line(t) ? -EIO : 0;
 }
 
 /* Raise the interrupt if the line is up. Interrupts must stay off since the stimulus. */
@@ -52,15 +45,7 @@ static int handle_pending(struct refpmu_trace_cpu *t)
 static int generate_branch(struct refpmu_trace_cpu *t, const struct refpmu_branch_entry *entry,
 			   u64 *done)
 {
-	const struct refpmu_branch branch = {
-		.from = entry->from,
-		.to = entry->to,
-		.kind = entry->kind,
-		.cycles = entry->cycles,
-		.mispredicted = entry->flags & REFPMU_BRANCH_MISPREDICTED,
-		.in_tx = entry->flags & REFPMU_BRANCH_IN_TX,
-		.abort = entry->flags & REFPMU_BRANCH_ABORT,
-	};
+	const struct refpmu_branch branch = refpmu_port_branch(entry);
 	const struct refpmu_origin origin = {
 		.privilege = entry->privilege,
 		.ip = entry->from,
@@ -97,34 +82,6 @@ static int run_branches(struct refpmu_port_request *req)
 	return err;
 }
 
-/* Check all branches before the first one is generated. */
-static int ioctl_branches(struct refpmu_port_request *req)
-{
-	struct refpmu_branches *branches = &req->arg.branches;
-	struct refpmu_branch_entry *entries;
-	int err;
-
-	branches->done = 0;
-	if (!branches->count)
-		return 0;
-	entries = vmemdup_user(u64_to_user_ptr(branches->entries),
-			       branches->count * sizeof(*entries));
-	if (IS_ERR(entries))
-		return PTR_ERR(entries);
-	err = refpmu_port_check_entries(entries, branches->count);
-	if (!err) {
-		req->data = entries;
-		req->run = run_branches;
-		err = refpmu_port_run_on(branches->cpu, req);
-	}
-	kvfree(entries);
-	return err;
-}
-
-/*
- * Bypass refpmu_trace_write(): the log shows the accesses of the driver, and this is an access of
- * the test.
- */
 static int run_reg(struct refpmu_port_request *req)
 {
 	struct refpmu_reg *reg = &req->arg.reg;
@@ -134,10 +91,7 @@ static int run_reg(struct refpmu_port_request *req)
 
 	preempt_disable();
 	local_irq_save(irqs);
-	if (reg->write)
-		err = refpmu_model_write(&t->model, reg->reg, reg->value);
-	else
-		err = refpmu_model_read(&t->model, reg->reg, &reg->value);
+	err = refpmu_port_access(&t->model, reg);
 	if (!err && reg->write)
 		raise_if_asserted(t);
 	local_irq_restore(irqs);
@@ -220,7 +174,8 @@ static struct refpmu_journal *journal(struct refpmu_port *port, unsigned int cpu
 static const struct refpmu_port_handler handlers[] = {
 	{ .cmd = REFPMU_IOC_RESET, .in_caller = ioctl_reset },
 	{ .cmd = REFPMU_IOC_INFO, .in_caller = ioctl_info },
-	{ .cmd = REFPMU_IOC_BRANCHES, .in_caller = ioctl_branches },
+	{ .cmd = REFPMU_IOC_BRANCHES, .in_caller = refpmu_port_branches,
+	  .run = run_branches },
 	{ .cmd = REFPMU_IOC_REG, .run = run_reg },
 	{ .cmd = REFPMU_IOC_LINE, .run = run_line },
 	{ .cmd = REFPMU_IOC_LOG, .in_caller = refpmu_port_log },

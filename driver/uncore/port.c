@@ -81,7 +81,6 @@ static int run_pulse(struct refpmu_port_request *req)
 	return 0;
 }
 
-/* Bypass the bus: this is an access of the test, not of the driver. */
 static int ioctl_reg(struct refpmu_port_request *req)
 {
 	struct refpmu_reg *reg = &req->arg.reg;
@@ -89,10 +88,7 @@ static int ioctl_reg(struct refpmu_port_request *req)
 	int err;
 
 	raw_spin_lock_irqsave(&refpmu_uncore.lock, irqs);
-	if (reg->write)
-		err = refpmu_model_write(&refpmu_uncore.model, reg->reg, reg->value);
-	else
-		err = refpmu_model_read(&refpmu_uncore.model, reg->reg, &reg->value);
+	err = refpmu_port_access(&refpmu_uncore.model, reg);
 	raw_spin_unlock_irqrestore(&refpmu_uncore.lock, irqs);
 	return err;
 }
