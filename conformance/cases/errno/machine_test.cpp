@@ -234,7 +234,7 @@ CONFORMANCE_CASE(OpenErrno, AuxFieldsNeedAuxLeader, .rules = {rule::ERR_031},
                 FailsWith(EINVAL))
         << rule::ERR_031.text;
     for (const std::uint32_t action : {kPause, kResume, kPause | kResume}) {
-      EXPECT_THAT(with([action](perf_event_attr& attr) { attr.__reserved_3 = action; }),
+      EXPECT_THAT(with([action](perf_event_attr& attr) { attr.aux_action = action; }),
                   FailsWith(EINVAL))
           << rule::ERR_031.text;
     }
