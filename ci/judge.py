@@ -49,7 +49,7 @@ def common_inputs(target: suite.Target, name: str) -> list[str]:
 
 def built_inputs(name: str) -> list[str]:
     """The inputs of a kernel that this project builds."""
-    return ["glob:vm/kernels/*", f"source:{name.partition('-')[0]}", "package:gcc-12"]
+    return ["glob:vm/kernels/*", f"source:{name.partition('-')[0]}", "program:gcc"]
 
 
 def groups(cases: Sequence[suite.Case]) -> dict[str, list[suite.Case]]:

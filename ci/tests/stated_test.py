@@ -35,7 +35,7 @@ POINTER = "cache:kernels/6.1-amd64.json"
         ),
         (["glob:conformance/rules/*"], [GENERATED], []),
         ([], [GENERATED], [GENERATED]),
-        ([], [POINTER, "exists:a", "package:gcc-12"], [POINTER]),
+        ([], [POINTER, "exists:a", "program:gcc"], [POINTER]),
     ],
 )
 def test_an_input_must_be_stated_by_its_name_or_by_a_glob(

@@ -30,7 +30,7 @@ PACKAGES = (*package_files("pmubase"), *package_files("vm"))
 KUNIT_READS = (
     *("glob:driver/*.[chS]", "glob:driver/*Kbuild", "glob:driver/*Kconfig"),
     *("glob:kunit/*", "glob:vm/kernels/*", *PACKAGES),
-    *("package:gcc-12", "package:qemu-system-x86"),
+    *("program:gcc", "package:qemu-system-x86"),
 )
 PYTEST_READS = ("package:python3-pytest", "file:pyproject.toml", "file:conftest.py")
 CPP_READS = (
@@ -39,7 +39,7 @@ CPP_READS = (
     *("glob:*.clang-tidy", "file:ci/checks/tidy.py", "package:clang-tidy-22"),
     *("file:ci/__init__.py", "file:ci/checks/__init__.py"),
     *("glob:ci/units/*.py", "glob:ci/mutation/*.py", "glob:faults/*.py", *PACKAGES),
-    *("package:libstdc++-12-dev", "package:libgtest-dev", "package:libgmock-dev"),
+    *("program:g++", "package:libgtest-dev", "package:libgmock-dev"),
     *("package:nlohmann-json3-dev", "package:libtomlplusplus-dev", "package:libcli11-dev"),
     *("package:libbpf-dev", "package:libc6-dev", "package:linux-libc-dev"),
 )
@@ -51,7 +51,7 @@ UNTRACED = {
     "ci/tests/stated_test.py": (*TRACERS, "glob:conformance/*.py", "glob:*.toml", "names:/"),
     "fuzz/tests/seeded_faults_test.py": (
         *("glob:fuzz/*", *CPP_READS, "glob:*/mutants/*.patch", "glob:kunit/vectors/*"),
-        *("package:clang-14", "package:ninja-build"),
+        *("program:clang", "package:ninja-build"),
     ),
     "fuzz/tests/build_test.py": ("glob:fuzz/*", *CPP_READS),
     # A tracer would disturb the cases.
@@ -355,9 +355,9 @@ def mutants_unit(name: str, words: Sequence[str], default_s: float, needs: Seque
             *("file:fuzz/corpora.py", "file:fuzz/suite.txt", "glob:fuzz/*.cpp", "glob:fuzz/*.h"),
             *("glob:conformance/*.h", "glob:oracle/*.h"),
             *(f"file:{name}" for name in host.suite_sources(ROOT)),
-            *("package:g++-12", "package:ninja-build", "package:libgtest-dev"),
+            *("program:g++", "package:ninja-build", "package:libgtest-dev"),
             "package:libgmock-dev",
-            *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "package:gcc-12"),
+            *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "program:gcc"),
             *("glob:conformance/targets/*", *(f"cache:kernels/{k}-amd64.json" for k in KERNELS)),
             *("glob:kunit/*", *(f"source:{kernel}" for kernel in KERNELS)),
         ),
@@ -385,7 +385,7 @@ def lies_unit(kernel: str) -> Unit:
             *("glob:faults/*", "glob:pmubase/*", "glob:vm/*"),
             *("glob:conformance/lies/*", "glob:conformance/rules/*", "glob:driver/*"),
             *("file:conformance/__init__.py", "glob:ci/units/*.py"),
-            *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "package:gcc-12"),
+            *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "program:gcc"),
             *("glob:conformance/targets/*", f"cache:kernels/{kernel}-amd64.json"),
         ),
         memory_mb=GUEST_MB,

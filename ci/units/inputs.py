@@ -17,6 +17,7 @@
 | `cache:PATH`     | a file of the cache, such as the pointer to a stock kernel                  |
 | `source:SERIES`  | the package with a kernel's sources that is in the cache                    |
 | `package:NAME`   | the version of a Debian package                                             |
+| `program:NAME`   | the version that a program such as a compiler states                        |
 | `system:PATH`    | a file of the machine that no package owns                                  |
 | `env:NAME`       | a variable of the environment                                               |
 | `text:TEXT`      | the text itself: a command with its parameters                              |
@@ -78,6 +79,7 @@ class Inputs:
             "cache": lambda name: content(store.cache() / name),
             "source": _source,
             "package": lambda name: packages().get(name, ABSENT),
+            "program": _program,
             "system": lambda name: content(Path(name)),
             "env": lambda name: os.environ.get(name, ABSENT),
             "text": lambda text: text,
@@ -172,7 +174,7 @@ def driver_inputs(root: Path = store.ROOT) -> list[str]:
     return [
         *(f"glob:driver/{name}/*" for name in module.SOURCES if (driver / name).is_dir()),
         *(f"file:driver/{name}" for name in module.SOURCES if (driver / name).is_file()),
-        "package:gcc-12",
+        "program:gcc",
     ]
 
 
@@ -200,6 +202,14 @@ def packages() -> dict[str, str]:
 def key(digests: Mapping[str, str]) -> str:
     """One digest of all inputs of a unit."""
     return _hash(part for name in sorted(digests) for part in (name, digests[name]))
+
+
+def _program(name: str) -> str:
+    try:
+        done = subprocess.run([name, "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return ABSENT
+    return done.stdout.partition("\n")[0]
 
 
 def _source(series: str) -> str:
