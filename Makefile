@@ -5,5 +5,5 @@ COMMANDS := run check kunit intree fuzz fuzz-vm oracle mutants regressions lies 
 
 # A new machine may have no Python yet.
 help $(COMMANDS):
-	@[ -x /usr/bin/python3 ] || ci/install-deps
+	@[ -x /usr/bin/python3 ] || ci/install-deps $@
 	@/usr/bin/python3 -B -m ci.commands $@

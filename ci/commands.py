@@ -245,7 +245,8 @@ def steps(name: str, environment: Mapping[str, str]) -> list[list[str]]:
     """All programs that a command runs, in order."""
     command = COMMANDS[name]
     words = arguments(name, environment)
-    found = [["ci/install-deps"]] if name != "clean" else []
+    few = ["run"] if name == "run" and not environment.get("LAYERS") else []
+    found = [["ci/install-deps", *few]] if name != "clean" else []
     found += [["ci/build", *build] for build in command.builds]
     arch = environment.get("ARCH", "")
     if command.builds and arch not in ("", "amd64"):

@@ -57,12 +57,12 @@ def driver_inputs() -> list[str]:
     paths = [f"driver/{name}" for name in module.SOURCES]
     folders = [f"glob:{path}/*" for path in paths if (ROOT / path).is_dir()]
     files = [f"file:{path}" for path in paths if (ROOT / path).is_file()]
-    return [*folders, *files, "package:gcc-12"]
+    return [*folders, *files, "program:gcc"]
 
 
 def built_inputs(name: str) -> list[str]:
     """The inputs of a kernel that this project builds."""
-    return ["glob:vm/kernels/*", f"source:{name.partition('-')[0]}", "package:gcc-12"]
+    return ["glob:vm/kernels/*", f"source:{name.partition('-')[0]}", "program:gcc"]
 
 
 def groups(cases: Sequence[suite.Case]) -> dict[str, list[suite.Case]]:

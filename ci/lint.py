@@ -7,6 +7,7 @@ import argparse
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +20,7 @@ from ci.checks import (
     kernel,
     known_bugs,
     mutants,
+    programs,
     prose,
     regressions,
     rules,
@@ -84,6 +86,11 @@ def with_files(files: list[Path], *command: str) -> Callable[[], list[str]]:
     return lambda: tool(*command, *(str(file.relative_to(ROOT)) for file in files))
 
 
+def formatter(name: str, version: int, files: list[Path], *options: str) -> Callable[[], list[str]]:
+    """Runs a program that formats in another way in each version."""
+    return lambda: with_files(files, programs.find(name, version, version), *options)()
+
+
 def top_folder(file: Path) -> str:
     """The top folder of a file. C files of the kernel have other headers."""
     return file.relative_to(ROOT).parts[0]
@@ -117,6 +124,7 @@ def sources_of_rules() -> list[str]:
 
 def clang_tidy() -> list[str]:
     """Runs both kinds of clang-tidy on all sources. Builds and configures the presets first."""
+    programs.find("clang-tidy", tidy.OLDEST)
     found = []
     for preset, *targets in (("tidy", *GENERATED), ("fuzz",)):
         found += tool("ci/build", preset, *(targets or ["config_fuzzer"]))
@@ -146,8 +154,8 @@ def steps(files: list[Path]) -> list[Step]:
         and not (f.suffix == ".patch" and "regressions" in f.parts)
     ]
     known = [
-        Step("clang-format", with_files(cpp, "clang-format", "--dry-run", "-Werror")),
-        Step("black", with_files(python, "black", "--check", "--quiet", "--diff")),
+        Step("clang-format", formatter("clang-format", 14, cpp, "--dry-run", "-Werror")),
+        Step("black", formatter("black", 23, python, "--check", "--quiet", "--diff")),
         Step("mypy", run_mypy),
         Step("shellcheck", with_files(shell, "shellcheck", "-x")),
         Step("codespell", with_files(text, "codespell", "--ignore-words", "ci/checks/words.txt")),
@@ -186,17 +194,23 @@ def main() -> int:
     for step in known:
         if chosen and step.name not in chosen:
             continue
-        found = step.run()
+        try:
+            found = step.run()
+        except programs.NotFitting as reason:
+            cases.append({"id": step.name, "result": "SKIP", "findings": [str(reason)]})
+            print(f"skip {step.name}: {reason}", flush=True)
+            continue
         cases.append({"id": step.name, "result": "FAIL" if found else "PASS", "findings": found})
         print(f"{'FAIL' if found else 'ok':5}{step.name}", flush=True)
         for line in found:
             print(f"     {line}")
-    failed = sum(case["result"] == "FAIL" for case in cases)
-    totals = {"cases": len(cases), "passed": len(cases) - failed, "failed": failed, "skipped": 0}
+    count = Counter(case["result"] for case in cases)
+    failed, skipped = count["FAIL"], count["SKIP"]
+    totals = {"cases": len(cases), "passed": count["PASS"], "failed": failed, "skipped": skipped}
     document = json.dumps({"totals": totals, "cases": cases}, indent=2)
     # Steps may run concurrently.
     store.write(OUT / "results.json", document.encode())
-    print(f"{totals['passed']} passed, {failed} failed")
+    print(f"{totals['passed']} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 
 

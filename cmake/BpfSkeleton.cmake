@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # bpf_skeletons(TARGET FILE...) compiles each <name>.bpf.c to <name>.skel.h on the include path of TARGET.
 include("${CMAKE_SOURCE_DIR}/conformance/arch/${CMAKE_SYSTEM_PROCESSOR}.cmake")
-find_program(PMUCONF_BPF_CLANG NAMES clang-14 clang REQUIRED)
+find_program(PMUCONF_BPF_CLANG clang REQUIRED)
 find_program(PMUCONF_BPFTOOL NAMES bpftool PATHS /usr/sbin REQUIRED)
 find_path(PMUCONF_ASM_DIR asm/types.h PATHS "/usr/include/${CMAKE_CXX_LIBRARY_ARCHITECTURE}"
   "/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}" "/usr/${CMAKE_CXX_LIBRARY_ARCHITECTURE}/include"

@@ -5,12 +5,17 @@
 # this is four fifths of the time of a skipped case. With --eh-frame-hdr it finds them in the linker's table instead.
 # The start code calls the registration functions only if they are linked. The --wrap options rename its references to
 # them, so it does not find them.
+
+# libelf.a needs this library in newer releases of the distribution.
+find_library(PMUCONF_ZSTD libzstd.a)
+if(PMUCONF_STATIC AND PMUCONF_ZSTD)
+  string(APPEND CMAKE_CXX_STANDARD_LIBRARIES " ${PMUCONF_ZSTD}")
+endif()
+
 function(link_static target)
   if(PMUCONF_STATIC)
     target_link_options(${target} PRIVATE -static -s
       -Wl,--eh-frame-hdr,--wrap=__register_frame_info,--wrap=__deregister_frame_info)
-  endif()
-  if(PMUCONF_NEWER_LIBRARIES)
     target_sources(${target} PRIVATE "${CMAKE_SOURCE_DIR}/cmake/newer_libraries.c")
   endif()
 endfunction()

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Functions that static libraries of a later release of the distribution call, and that neither the C library of the
- * cross compiler nor those libraries have. Cross builds with PMUCONF_NEWER_LIBRARIES link it: see Static.cmake.
- */
+/* Functions that static libraries call and that neither they nor the C library have. Static programs link it. */
 #define _GNU_SOURCE
 #include <search.h>
 #include <stdarg.h>
@@ -11,6 +8,7 @@
 #include <stdlib.h>
 
 /* glibc 2.38 and later: the names of these functions for C23, which also read numbers such as 0b11. */
+#if !__GLIBC_PREREQ(2, 38)
 long __isoc23_strtol(const char *text, char **end, int base);
 long long __isoc23_strtoll(const char *text, char **end, int base);
 unsigned long long __isoc23_strtoull(const char *text, char **end, int base);
@@ -43,18 +41,23 @@ int __isoc23_fscanf(FILE *file, const char *format, ...) {
   return read;
 }
 
+#endif
+
 /* elfutils 0.192: libelf.a and libdw.a call the functions of its lib/eu-search.c, but lack them. */
 typedef struct {
   void *root; /* a lock follows that the distribution's build does not have */
 } search_tree;
 typedef int (*comparer)(const void *, const void *);
 
-void *eu_tsearch(const void *key, search_tree *tree, comparer compare);
-void *eu_tfind(const void *key, search_tree *tree, comparer compare);
-void *eu_tdelete(const void *key, search_tree *tree, comparer compare);
-void eu_tdestroy(search_tree *tree, void (*free_node)(void *));
-void eu_search_tree_init(search_tree *tree);
-void eu_search_tree_fini(search_tree *tree, void (*free_node)(void *));
+/* A library that has them is preferred. */
+#define WEAK __attribute__((weak))
+
+WEAK void *eu_tsearch(const void *key, search_tree *tree, comparer compare);
+WEAK void *eu_tfind(const void *key, search_tree *tree, comparer compare);
+WEAK void *eu_tdelete(const void *key, search_tree *tree, comparer compare);
+WEAK void eu_tdestroy(search_tree *tree, void (*free_node)(void *));
+WEAK void eu_search_tree_init(search_tree *tree);
+WEAK void eu_search_tree_fini(search_tree *tree, void (*free_node)(void *));
 
 void *eu_tsearch(const void *key, search_tree *tree, comparer compare) {
   return tsearch(key, &tree->root, compare);

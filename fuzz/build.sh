@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the harnesses as a continuous fuzzing service does: fuzz/build.sh [SUBJECT ...]. Variables of the service:
 #
-# - CC CXX CFLAGS CXXFLAGS: compilers and sanitizers with their flags (clang-14, ASan and UBSan)
+# - CC CXX CFLAGS CXXFLAGS: compilers and sanitizers with their flags (clang, ASan and UBSan)
 # - LIB_FUZZING_ENGINE: library or flag that a harness is linked with (-fsanitize=fuzzer)
 # - WORK: build folder (build/fuzz-service)
 # - OUT: output folder of the harnesses, their seed corpora, dictionaries and options
@@ -15,7 +15,7 @@ fi
 work=${WORK:-$root/build/fuzz-service}
 if [ -z "${CC:-}${CXX:-}" ]; then
   sanitize='-g -O2 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
-  CC=clang-14 CXX=clang++-14
+  CC=clang CXX=clang++
   CFLAGS="$sanitize ${CFLAGS:-}" CXXFLAGS="$sanitize ${CXXFLAGS:-}"
 fi
 export CC CXX CFLAGS CXXFLAGS

@@ -22,8 +22,6 @@ class KernelPackages:
     image: str
     headers: str | None
     """None if the archive has the image only: then no module can be built for this kernel."""
-    make: tuple[str, ...] = ()
-    """Words for each make that builds modules, in addition to those of the kernel's file."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,7 +103,7 @@ def read(path: pathlib.Path) -> Arch:
         suite=distribution.get("suite"),
         libraries=tuple(distribution.get("libraries", ())),
         kernels={
-            name: KernelPackages(names["image"], names.get("headers"), tuple(names.get("make", ())))
+            name: KernelPackages(names["image"], names.get("headers"))
             for name, names in table["packages"].items()
         },
     )

@@ -18,7 +18,7 @@ SHIFT: Schema = {
     "description": "a whole number from 0 to 10",
     **{"type": "integer", "minimum": 0, "maximum": 10},
 }
-KERNEL = table({"image": TEXT, "headers": TEXT, "make": WORDS}, optional=["headers", "make"])
+KERNEL = table({"image": TEXT, "headers": TEXT}, optional=["headers"])
 SCHEMA = table(
     {
         "processor": table(dict.fromkeys(("machine", "triple", "kbuild", "loader"), TEXT)),

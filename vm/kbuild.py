@@ -15,6 +15,9 @@ from pmubase.errors import UserError
 from . import arch
 from .kernel import Kernel
 
+# The compiler is this machine's, not the one that built the kernel. Old compilers lack that compiler's option.
+WORDS = ("CC=$(CROSS_COMPILE)gcc", "CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT=")
+
 
 def make(words: Sequence[str], timeout_s: float, what: str) -> subprocess.CompletedProcess[str]:
     """Runs make with these words and returns both outputs as one. UserError at the deadline: `what` did not end."""
@@ -48,7 +51,7 @@ def external(
         f"M={folder.resolve()}",
         f"ARCH={kernel.arch.kbuild}",
         *([f"CROSS_COMPILE={kernel.arch.compiler}"] if arch.foreign(kernel.arch) else []),
-        *kernel.make,
+        *WORDS,
     ]
     with store.locked(kernel.lock) if kernel.lock else contextlib.nullcontext():
         return make([*place, *words], timeout_s, what)

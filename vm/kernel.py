@@ -85,10 +85,6 @@ class Kernel:
     needs: Needs = Needs()
     lock: pathlib.Path | None = None
     """A lock to hold during the build of a module, if other processes build in the same folder."""
-    make: tuple[str, ...] = ()
-    """Words for each make that builds modules."""
-    cflags: str = ""
-    """Options for the compiler of modules."""
 
 
 def known() -> list[str]:
@@ -287,27 +283,30 @@ def _stock(name: str, arch: Arch, refresh: bool) -> Kernel:
         if present is not None:
             return present
         with store.scratch(folder) as state:
-            suite = stock.suite(name) or arch.suite
-            apt = packages.Apt(state, arch.name, suite)
-            apt.update()
-            needed = apt.closure(
-                [apt.newest(package) for package in wanted],
-                lambda package: bool(
-                    KERNEL_PACKAGE.match(package) or (suite and LIBRARY_PACKAGE.match(package))
+            apt, needed = packages.search(
+                state,
+                arch.name,
+                stock.suites(name, arch.suite),
+                lambda apt: apt.closure(
+                    apt.newest(wanted),
+                    lambda package: bool(
+                        KERNEL_PACKAGE.match(package)
+                        or (apt.suite and LIBRARY_PACKAGE.match(package))
+                    ),
                 ),
             )
             key = _key(needed)
             if not (folder / key).is_dir():
                 with store.new_folder(folder / key) as temporary:
-                    _fill(temporary, apt, needed, arch, state, suite)
-                    if suite:
+                    _fill(temporary, apt, needed, arch, state)
+                    if apt.suite:
                         packages.relink(
                             temporary, folder / key, "usr/lib/linux-kbuild-*", arches.host()
                         )
         store.write(pointer, json.dumps({"key": key}).encode())
     found = _recorded(pointer, name, arch)
     if found is None:
-        raise UserError(f"the packages {', '.join(wanted)} have no kernel image")
+        raise UserError(f"the packages {', '.join(wanted)} have no image of kernel {name}")
     return found
 
 
@@ -330,15 +329,14 @@ def _fill(
     needed: list[packages.Package],
     arch: Arch,
     state: pathlib.Path,
-    suite: str | None,
 ) -> None:
     # The programs that build modules run on this machine, for any target architecture.
     tools = [package for package in needed if package.name.startswith("linux-kbuild-")]
     if arches.foreign(arch) and tools:
-        own = packages.Apt(state / "host", arches.host().name, suite)
+        own = packages.Apt(state / "host", arches.host().name, apt.suite)
         own.update()
         names = [package.name for package in tools]
-        libraries = own.closure(names, lambda p: bool(suite and LIBRARY_PACKAGE.match(p)))
+        libraries = own.closure(names, lambda p: bool(apt.suite and LIBRARY_PACKAGE.match(p)))
         _unpack(root, own, libraries)
         needed = [p for p in needed if p not in tools and not LIBRARY_PACKAGE.match(p.name)]
     _unpack(root, apt, needed)
@@ -377,8 +375,9 @@ def _recorded(pointer: pathlib.Path, name: str, arch: Arch) -> Kernel | None:
     if len(images) != 1:
         return None
     [(release, image)] = images.items()
+    if not release.startswith(f"{name.partition('-')[0]}."):
+        return None
     build = root / "usr/src" / f"linux-headers-{release}"
-    options = stock.table(name).get("build", {})
     return Kernel(
         name,
         release,
@@ -386,6 +385,4 @@ def _recorded(pointer: pathlib.Path, name: str, arch: Arch) -> Kernel | None:
         image,
         build if build.is_dir() else None,
         _fetched_needs(name),
-        make=(*options.get("make", ()), *(arch.kernels[name].make if name in arch.kernels else ())),
-        cflags=str(options.get("cflags", "")),
     )

@@ -71,7 +71,7 @@ class Apt:
 
     def __init__(self, folder: pathlib.Path, architecture: str, suite: str | None = None) -> None:
         self._folder = folder
-        self._suite = suite
+        self.suite = suite
         self._config = folder / "apt.conf"
         self._warnings: list[str] = []
         with store.writing(folder):
@@ -87,7 +87,9 @@ class Apt:
 
     def _use(self, suite: str, config: str) -> None:
         """Replaces the host's sources by one suite of the archive that the host uses, with the same keys."""
+        # Before its release, apt's sources may give it a name that changes its meaning.
         release = _field(OS_RELEASE, "VERSION_CODENAME")
+        releases = {release, "testing", "unstable", "sid"}
         argv = [
             "apt-get",
             "indextargets",
@@ -96,9 +98,9 @@ class Apt:
             "$(RELEASE) $(REPO_URI)",
         ]
         lines = self._run(argv, "read the host's apt sources").stdout.splitlines()
-        uri = next((line.split()[1] for line in lines if line.split()[:1] == [release]), None)
+        uri = next((line.split()[1] for line in lines if line.split()[0] in releases), None)
         if uri is None:
-            raise UserError(f"the host's apt sources have no release '{release}' ({OS_RELEASE})")
+            raise NoPackage(f"the host's apt sources have no release '{release}' ({OS_RELEASE})")
         keys = f"[signed-by={KEYRING}] " if KEYRING.is_file() else ""
         sources = self._folder / "sources.list"
         # Packages of backports depend on packages of the release.
@@ -129,22 +131,24 @@ class Apt:
             for name in batch:
                 if name not in found:
                     cause = f" ({self._warnings[0]})" if self._warnings else ""
-                    place = f"suite {self._suite}" if self._suite else "host's apt sources"
+                    place = f"suite {self.suite}" if self.suite else "host's apt sources"
                     raise NoPackage(f"no package '{name}' in the {place}{cause}")
         return [found[name] for name in sorted(found)]
 
-    def newest(self, glob: str) -> str:
-        """The name of the newest package that matches `glob`; `glob` itself if none does.
+    def newest(self, globs: Sequence[str]) -> list[str]:
+        """The names of the newest packages that match `globs`, all of one version; `globs` if there are none.
 
-        The names have a version between the two parts of the glob, as in linux-image-7.2.*-cloud.
+        The names have a version between the two parts of a glob, as in linux-image-7.2.*-cloud.
         """
-        if "*" not in glob:
-            return glob
-        prefix, _, suffix = glob.partition("*")
-        names = self._run(["apt-cache", "pkgnames", prefix], "read the lists of packages").stdout
-        fitting = [name for name in names.split() if fnmatch.fnmatchcase(name, glob)]
-        versions = {name.removeprefix(prefix).removesuffix(suffix): name for name in fitting}
-        return versions[max(versions, key=_natural)] if versions else glob
+        versions = []
+        for glob in globs:
+            prefix, _, suffix = glob.partition("*")
+            argv = ["apt-cache", "pkgnames", prefix]
+            names = self._run(argv, "read the lists of packages").stdout.split()
+            fitting = fnmatch.filter(names, glob)
+            versions.append({name.removeprefix(prefix).removesuffix(suffix) for name in fitting})
+        newest = max(set.intersection(*versions), key=_natural, default="*")
+        return [glob.replace("*", newest) for glob in globs]
 
     def download(self, packages: Sequence[Package], into: pathlib.Path) -> list[pathlib.Path]:
         """Downloads packages (apt verifies their checksums) into a folder. Returns the paths of the .deb files."""
@@ -168,6 +172,24 @@ class Apt:
     ) -> subprocess.CompletedProcess[str]:
         program, *rest = argv
         return process([program, "-c", str(self._config), *rest], what, cwd or self._folder, fail)
+
+
+def search(
+    folder: pathlib.Path,
+    architecture: str,
+    suites: Sequence[str | None],
+    find: Callable[[Apt], list[Package]],
+) -> tuple[Apt, list[Package]]:
+    """The packages that `find` finds in the first of `suites` that has them, and its apt. NoPackage if none has them."""
+    missing = []
+    for suite in suites:
+        try:
+            apt = Apt(folder / (f"apt-{suite}" if suite else "apt"), architecture, suite)
+            apt.update()
+            return apt, find(apt)
+        except NoPackage as error:
+            missing.append(str(error))
+    raise NoPackage("; ".join(missing))
 
 
 def _natural(version: str) -> list[tuple[bool, int, str]]:

@@ -39,11 +39,12 @@ def ensure(series: str, cache: Path) -> Path:
         found = present(series, cache)
         if found is None:
             print(f"fetching {name}", flush=True)
-            suite = stock.suite(series)
-            state = cache / (f"apt-{suite}" if suite else "apt")
-            apt = packages.Apt(state, arch.host().name, suite)
-            apt.update()
-            wanted = apt.closure([name], lambda _: False)
+            apt, wanted = packages.search(
+                cache,
+                arch.host().name,
+                stock.suites(series),
+                lambda apt: apt.closure([name], lambda _: False),
+            )
             with store.new_folder(kept / ".new") as scratch:
                 for deb in apt.download(wanted, scratch):
                     found = deb.rename(kept / deb.name)

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from pmubase import toml_file
-from pmubase.toml_file import TEXT, TEXTS, Schema
+from pmubase.toml_file import TEXT, Schema
 
 from . import PACKAGE
 
@@ -24,9 +24,8 @@ SCHEMA = toml_file.table(
             optional=["suite", "checked", "sources"],
         ),
         "machine": MACHINE,
-        "build": toml_file.table({"make": TEXTS, "cflags": TEXT}, optional=["make", "cflags"]),
     },
-    optional=["machine", "build"],
+    optional=["machine"],
 )
 
 
@@ -50,11 +49,12 @@ def with_sources() -> list[str]:
     return [name for name in series() if table(name)["kernel"].get("sources", True)]
 
 
-def suite(name: str) -> str | None:
-    """The suite (release) of the distribution that the packages of a kernel come from. None: that of the host."""
+def suites(name: str, first: str | None = None) -> list[str | None]:
+    """The suites (releases) of the distribution where the packages of a kernel are looked for. None: those of the host."""
     known = (KERNELS / f"{name}.toml").is_file()
-    found = table(name)["kernel"].get("suite") if known else None
-    return None if found is None else str(found)
+    return list(
+        dict.fromkeys([first, table(name)["kernel"].get("suite", first) if known else first])
+    )
 
 
 def _age(name: str) -> tuple[list[int], str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -20,8 +21,8 @@ EVENTS = (
     *("l1d-load-misses", "l1d-store-misses", "l1i-misses"),
 )
 """In the order of driver/include/uapi/refpmu_work.h."""
-PLUGIN = "vm/tcg/work.so"
-"""The plugin, in the build folder of the preset `guest`."""
+PLUGINS = "vm/tcg"
+"""The folder of the plugins, in the build folder of the preset `guest`."""
 HELP_S = 30
 
 
@@ -41,21 +42,24 @@ def plugin(of: arch.Arch, accelerator: str) -> pathlib.Path:
         raise UserError("work needs the accelerator tcg, not kvm")
     emulator = shutil.which(of.qemu)
     # If there is no emulator, its start reports that.
-    if emulator is not None and not _has_plugins(emulator):
+    if emulator is not None and "\n-plugin " not in _says(emulator, "-help"):
         raise UserError(f"work needs a {of.qemu} with plugins; {emulator} was built without them")
     agent = os.environ.get("PMUCONF_BINARY") or store.ROOT / "build/guest/conformance/pmuconf"
-    path = pathlib.Path(agent).resolve().parent.parent / PLUGIN
+    version = _says(emulator, "--version") if emulator else ""
+    number = re.search(r"version (\d+)\.(\d+)", version)
+    # The interface of QEMU 9.0 and later is another one.
+    interface = 3 if number and int(number[1]) >= 9 else 1
+    path = pathlib.Path(agent).resolve().parent.parent / PLUGINS / f"work{interface}.so"
     if not path.is_file():
         raise UserError(f"no plugin {path}: run ci/build guest pmuconf")
     return path
 
 
 @functools.cache
-def _has_plugins(emulator: str) -> bool:
+def _says(emulator: str, option: str) -> str:
     try:
-        done = subprocess.run(
-            [emulator, "-help"], capture_output=True, text=True, check=False, timeout=HELP_S
-        )
+        words = [emulator, option]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=HELP_S)
     except (OSError, subprocess.TimeoutExpired):
-        return True  # Its start reports that.
-    return "\n-plugin " in done.stdout
+        return "\n-plugin "  # Its start reports that.
+    return done.stdout

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pmubase import store
 from pmubase.errors import UserError
-from vm import packages, source
+from vm import kbuild, packages, source
 from vm import kernel as kernels
 
 KERNEL_FOLDERS = (
@@ -49,7 +49,17 @@ def _build(root: Path, folder: str, kernel: kernels.Kernel) -> list[str]:
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(root / folder, work)
     done = subprocess.run(
-        ["make", "-j2", "-C", str(kernel.build), f"M={work}", "W=1", "C=2", "KCFLAGS=-Werror"]
+        [
+            "make",
+            "-j2",
+            "-C",
+            str(kernel.build),
+            f"M={work}",
+            *kbuild.WORDS,
+            "W=1",
+            "C=2",
+            "KCFLAGS=-Werror",
+        ]
         + ["CONFIG_DEBUG_INFO_BTF_MODULES="],
         env={k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))},
         capture_output=True,

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ci.checks import programs
 from ci.mutation import parts
 from ci.remember import records, traces
 from ci.remember.inputs import Inputs
@@ -27,7 +28,7 @@ from ci.remember.records import Record
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-PROGRAM = "clang-tidy-22"
+OLDEST = 22
 """Older versions also check system headers, which takes three times as long."""
 KINDS = {"tidy": "-clang-analyzer-*", "analyzer": "-*,clang-analyzer-*"}
 """The change to the checks of .clang-tidy."""
@@ -98,14 +99,20 @@ def command(source: Source, kind: str) -> list[str]:
     if kind == "analyzer":
         text = (ROOT / ".clang-tidy").read_text(encoding="utf-8")
         checks = ",".join([checks, *OFF.findall(text)])
-    words = [PROGRAM, "--quiet", f"--checks={checks}", str(source.path), "--"]
+    words = [
+        programs.find("clang-tidy", OLDEST),
+        "--quiet",
+        f"--checks={checks}",
+        str(source.path),
+        "--",
+    ]
     return [*words, "clang++", *source.arguments, *NEWER, "-idirafter", fuzzer_headers()]
 
 
 @functools.cache
 def fuzzer_headers() -> str:
     """The folder of libFuzzer's headers, which belong to the compiler of the builds."""
-    words = ["clang-14", "-print-resource-dir"]
+    words = ["clang", "-print-resource-dir"]
     done = subprocess.run(words, check=True, capture_output=True, text=True)
     return f"{done.stdout.strip()}/include"
 
@@ -149,12 +156,17 @@ def passed(source: Source, kind: str, inputs: Inputs) -> bool:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Returns 0 without findings, 1 with some, 2 if clang-tidy could not run."""
+    """Returns 0 without findings or without a clang-tidy that fits, 1 with findings, 2 if it could not run."""
     parser = argparse.ArgumentParser(prog="python3 -m ci.checks.tidy", description=__doc__)
     parser.add_argument("--kind", choices=sorted(KINDS), default="tidy")
     parser.add_argument("--part", type=parts.numbers, default=(1, 1), metavar="K/N")
     parser.add_argument("sources", nargs="*", help="check only these files; default: all")
     options = parser.parse_args(argv)
+    try:
+        programs.find("clang-tidy", OLDEST)
+    except programs.NotFitting as reason:
+        print(f"skipped: {reason}")
+        return 0
     try:
         every = sources()
     except TidyError as error:

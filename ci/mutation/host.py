@@ -149,13 +149,13 @@ def ninja(names: Iterable[Path]) -> str:
     lines.append("  compiler = g++\n  flags = -pthread")
     lines.append("  libraries = -lgtest_main -lgmock -lgtest")
     driver = [
-        compile_into("fuzzed", name, "clang-14", f"-std=c11 {COVERED} -I{folder} {DRIVER_FOLDERS}")
+        compile_into("fuzzed", name, "clang", f"-std=c11 {COVERED} -I{folder} {DRIVER_FOLDERS}")
         for name in ordered
         if name.endswith(".c") and (folder := name.rpartition("/")[0]) in PURE
     ]
     lines.append(f"build driver.a: archive {' '.join(driver)}")
     suite = [
-        compile_into("fuzzed", name, "clang++-14", f"-std=c++20 {COVERED} {SUITE_FOLDERS}")
+        compile_into("fuzzed", name, "clang++", f"-std=c++20 {COVERED} {SUITE_FOLDERS}")
         for name in ordered
         if name.endswith(".cpp") and name.startswith(("conformance/", "oracle/"))
     ]
@@ -166,10 +166,10 @@ def ninja(names: Iterable[Path]) -> str:
         if name.endswith("_fuzzer.cpp"):
             subject = Path(name).name.removesuffix("_fuzzer.cpp")
             flags = f"-std=c++20 {SANITIZED} {SUITE_FOLDERS}"
-            harness = compile_into("harness", name, "clang++-14", flags)
+            harness = compile_into("harness", name, "clang++", flags)
             library = "heavy.a" if subject in HEAVY else "light.a"
             lines.append(f"build {PROGRAMS}/{subject}: link {harness} {library} driver.a")
-            lines.append(f"  compiler = clang++-14\n  flags = {SANITIZED} -fsanitize=fuzzer")
+            lines.append(f"  compiler = clang++\n  flags = {SANITIZED} -fsanitize=fuzzer")
     return "\n".join([*lines, ""])
 
 

@@ -44,7 +44,7 @@ def stated(
         return [
             *ours,
             *HOST_INPUTS,
-            "package:g++-12",
+            "program:g++",
             "package:libgtest-dev",
             "package:libgmock-dev",
         ]
@@ -54,7 +54,7 @@ def stated(
         return [
             *(*ours, *HOST_INPUTS, *suite_files, "glob:conformance/*.h", "glob:oracle/*.h"),
             *("glob:fuzz/*.cpp", "glob:fuzz/*.h", "file:fuzz/suite.txt", "file:fuzz/corpora.py"),
-            *(f"file:{corpus}.zip", f"glob:{corpus}/*", "package:clang-14"),
+            *(f"file:{corpus}.zip", f"glob:{corpus}/*", "program:clang"),
         ]
     if observer == mutant_file.KUNIT:
         return [*ours, *kunit.inputs(name)]

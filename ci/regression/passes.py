@@ -24,7 +24,7 @@ from vm import arch, suite
 from vm.arch import Arch
 
 INPUTS = Inputs()
-OF_ARM64 = ("package:gcc-12-aarch64-linux-gnu", "package:qemu-system-arm")
+OF_ARM64 = ("program:aarch64-linux-gnu-gcc", "package:qemu-system-arm")
 OURS = (
     *(f"file:ci/regression/{name}.py" for name in ("bench", "on_kernel", "verdict", "workshop")),
     *(f"file:ci/mutation/{name}.py" for name in ("target_bench", "trial")),

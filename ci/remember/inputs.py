@@ -49,6 +49,8 @@ class Inputs:
             # Files of the cache that match, such as a pointer to a stock kernel; the package with a series' sources.
             "cache": lambda name: _hash(map(content, sorted(store.cache().glob(name)))),
             "source": _source,
+            # The version that a program such as a compiler prints.
+            "program": _program,
             # The version of a Debian package, or of all (`*`); a file of the machine that no package owns.
             "package": lambda name: packages().get(name, ABSENT),
             "system": lambda name: content(Path(name)),
@@ -122,6 +124,14 @@ def packages() -> dict[str, str]:
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     pairs = (line.split() for line in [*out.splitlines(), f"* {_hash([out])}"])
     return {pair[0].partition(":")[0]: pair[1] for pair in pairs if len(pair) == 2}
+
+
+def _program(name: str) -> str:
+    try:
+        done = subprocess.run([name, "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return ABSENT
+    return done.stdout.partition("\n")[0]
 
 
 def _source(series: str) -> str:

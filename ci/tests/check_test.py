@@ -143,7 +143,6 @@ def test_nightly_adds_the_runs_of_targets_to_the_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(check, "OUT", tmp_path)
-    monkeypatch.setattr("ci.judged.main", lambda words: 0)
     monkeypatch.setattr("ci.verified_rules.main", lambda words: len(words))
     calls: list[list[str]] = []
 

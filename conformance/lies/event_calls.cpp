@@ -210,7 +210,7 @@ Outcome BpfWithLie(Liar* liar, long command, void* attr, long size) {
       [&](Outcome* outcome) { SetError(liar->effect(), outcome); });
 }
 
-[[gnu::noinline]] long SyscallWithLie(long number, long a, long b, long c, long d, long e, long f) {
+long SyscallWithLie(long number, long a, long b, long c, long d, long e, long f) {
   const int before = errno;
   const auto ask = [&] { return __real_syscall(number, a, b, c, d, e, f); };
   Outcome outcome;
@@ -237,8 +237,7 @@ using pmuconf::LieCall;
 
 extern "C" {
 
-// The parameters of syscall(2), which are in the same places as its variable ones. It ends with a
-// jump, so that it has no frame in the call chain of a sample.
+// The parameters of syscall(2), which are in the same places as its variable ones.
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
   const bool lies =
       pmuconf::CurrentLiar() != nullptr && (number == SYS_perf_event_open || number == SYS_bpf ||

@@ -14,7 +14,6 @@
 #include <map>
 #include <string>
 
-#include "perf/newer_abi.h"
 #include "text/errno_name.h"
 
 namespace pmuconf {
@@ -110,9 +109,9 @@ const std::map<std::string_view, std::uint64_t>& Table() {
       PMUCONF_NAME(PERF_RECORD_BPF_EVENT),
       PMUCONF_NAME(PERF_RECORD_CGROUP),
       PMUCONF_NAME(PERF_RECORD_TEXT_POKE),
-      {"PERF_RECORD_CALLCHAIN_DEFERRED", kRecordCallchainDeferred},
+      {"PERF_RECORD_CALLCHAIN_DEFERRED", PERF_RECORD_CALLCHAIN_DEFERRED},
       {"PERF_CONTEXT_USER", static_cast<std::uint64_t>(PERF_CONTEXT_USER)},
-      {"PERF_CONTEXT_USER_DEFERRED", kContextUserDeferred},
+      {"PERF_CONTEXT_USER_DEFERRED", PERF_CONTEXT_USER_DEFERRED},
       PMUCONF_NAME(PERF_RECORD_MISC_CPUMODE_MASK),
       PMUCONF_NAME(PERF_RECORD_MISC_KERNEL),
       PMUCONF_NAME(PERF_RECORD_MISC_USER),

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "perf/newer_abi.h"
-
 namespace pmuconf {
 namespace {
 
@@ -222,7 +220,7 @@ void TakeBody(Walk* walk, const Record& record, const perf_event_attr& attr) {
     case PERF_RECORD_CGROUP:
       walk->U64("id");
       return walk->Text("name");
-    case kRecordCallchainDeferred:
+    case PERF_RECORD_CALLCHAIN_DEFERRED:
       walk->U64("cookie");
       return walk->Many("ips", walk->U64("ips.nr"));
     default:

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "perf/newer_abi.h"
-
 namespace pmuconf {
 namespace {
 
@@ -20,6 +18,10 @@ struct Field {
 
 #define PMUCONF_FIELD(type, field) \
   { #field, offsetof(type, field), sizeof(type::field) }
+
+// The flags of the attr.
+constexpr std::size_t kFlagsOffset =
+    offsetof(perf_event_attr, read_format) + sizeof(perf_event_attr::read_format);
 
 constexpr Field Bit(const char* name, unsigned shift, unsigned width = 1) {
   return {name, kFlagsOffset, 8, shift, width};
@@ -71,8 +73,8 @@ constexpr Field kAttr[] = {
     Bit("remove_on_exec", 36),
     Bit("sigtrap", 37),
     Bit("reserved", 38, 26),  // as in Linux 6.1; later kernels know the first two bits
-    Bit("defer_callchain", kDeferCallchain),
-    Bit("defer_output", kDeferOutput),
+    Bit("defer_callchain", 38),
+    Bit("defer_output", 39),
     PMUCONF_FIELD(perf_event_attr, wakeup_events),
     PMUCONF_FIELD(perf_event_attr, bp_type),
     PMUCONF_FIELD(perf_event_attr, config1),
@@ -86,8 +88,8 @@ constexpr Field kAttr[] = {
     PMUCONF_FIELD(perf_event_attr, sample_max_stack),
     PMUCONF_FIELD(perf_event_attr, aux_sample_size),
     PMUCONF_FIELD(perf_event_attr, sig_data),
-    {"config3", kConfig3Offset, 8},
-    {"config4", kConfig4Offset, 8},
+    PMUCONF_FIELD(perf_event_attr, config3),
+    PMUCONF_FIELD(perf_event_attr, config4),
 };
 
 using Page = perf_event_mmap_page;

@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "perf/event.h"
-#include "perf/newer_abi.h"
 #include "perf/ring.h"
 #include "system/broken.h"
 #include "system/cpu.h"
@@ -92,22 +91,21 @@ unsigned FirstUnknown(unsigned first, const std::function<int(unsigned)>& errno_
 
 std::uint32_t FindAcceptedAttrSize() {
   std::uint32_t size = PERF_ATTR_SIZE_VER7;
-  for (const std::size_t offset : {kConfig3Offset, kConfig4Offset}) {
-    LongAttr attr(Dummy());
-    attr.SetWord(offset, 1);
-    if (OpenRaw(attr.data()).error != 0) break;
-    size = static_cast<std::uint32_t>(offset + sizeof(std::uint64_t));
+  for (const auto field : {&perf_event_attr::config3, &perf_event_attr::config4}) {
+    perf_event_attr attr = Dummy();
+    attr.size = sizeof(attr);
+    attr.*field = 1;
+    if (OpenRaw(&attr).error != 0) break;
+    size += sizeof(attr.*field);
   }
   return size;
 }
 
 std::uint32_t FindReportedAttrSize() {
-  LongAttr attr(Dummy());
-  attr.SetSize(1u << 20);
-  OpenRaw(attr.data());  // cases judge its errno
-  std::uint32_t size = 0;
-  std::memcpy(&size, attr.data() + offsetof(perf_event_attr, size), sizeof(size));
-  return size;
+  perf_event_attr attr = Dummy();
+  attr.size = 1u << 20;
+  OpenRaw(&attr);  // cases judge its errno
+  return attr.size;
 }
 
 int FindDeadLeaderErrno() {
@@ -226,8 +224,17 @@ std::uint32_t ReportedAttrSize() {
   return size;
 }
 
+void SetFlag(perf_event_attr* attr, unsigned bit) {
+  constexpr std::size_t kFlags = offsetof(perf_event_attr, read_format) + sizeof(attr->read_format);
+  auto* const at = reinterpret_cast<std::byte*>(attr) + kFlags;
+  std::uint64_t flags = 0;
+  std::memcpy(&flags, at, sizeof(flags));
+  flags |= std::uint64_t{1} << bit;
+  std::memcpy(at, &flags, sizeof(flags));
+}
+
 unsigned KnownAttrFlags() {
-  static const unsigned known = FirstUnknown(kDeferCallchain, [](unsigned bit) {
+  static const unsigned known = FirstUnknown(38, [](unsigned bit) {
     return ErrnoOf([bit](perf_event_attr& attr) { SetFlag(&attr, bit); });
   });
   return known;
@@ -235,7 +242,7 @@ unsigned KnownAttrFlags() {
 
 unsigned KnownAuxActionBits() {
   // Bit 0 needs a PMU with a trace. A kernel that does not know it fails with EINVAL.
-  static const bool known = ErrnoOf([](perf_event_attr& attr) { attr.__reserved_3 = 1; }) != EINVAL;
+  static const bool known = ErrnoOf([](perf_event_attr& attr) { attr.aux_action = 1; }) != EINVAL;
   return known ? 3 : 0;
 }
 

@@ -5,6 +5,8 @@
 #ifndef PMUCONF_PERF_KERNEL_BEHAVIOUR_H_
 #define PMUCONF_PERF_KERNEL_BEHAVIOUR_H_
 
+#include <linux/perf_event.h>
+
 #include <cstdint>
 #include <optional>
 
@@ -14,6 +16,8 @@ namespace pmuconf {
 std::uint32_t AcceptedAttrSize();
 // The size that the kernel writes into the attr when it returns E2BIG.
 std::uint32_t ReportedAttrSize();
+// Sets one of the 64 flag bits of the attr. Bit 0 is `disabled`.
+void SetFlag(perf_event_attr* attr, unsigned bit);
 // The number of flag bits of the attr that it knows.
 unsigned KnownAttrFlags();
 // The number of bits that it knows in the field of aux_start_paused: 0 or more.

@@ -13,7 +13,6 @@
 
 #include "perf/answers.h"
 #include "perf/cpu_wide.h"
-#include "perf/newer_abi.h"
 #include "system/broken.h"
 
 namespace pmuconf {
@@ -163,7 +162,7 @@ RingContents Ring::Drain() {
       case PERF_RECORD_READ:
         append_parsed(ParseReadRecord(record, attr_), &contents.reads);
         break;
-      case kRecordCallchainDeferred:
+      case PERF_RECORD_CALLCHAIN_DEFERRED:
         append_parsed(ParseDeferred(record, attr_), &contents.deferred);
         break;
       default:

@@ -4,7 +4,6 @@
 
 #include <bit>
 
-#include "perf/newer_abi.h"
 #include "perf/reading.h"
 #include "perf/ring.h"
 #include "text/byte_reader.h"
@@ -173,7 +172,7 @@ std::optional<ReadRecord> ParseReadRecord(const Record& record, const perf_event
 }
 
 std::optional<DeferredRecord> ParseDeferred(const Record& record, const perf_event_attr& attr) {
-  if (record.type != kRecordCallchainDeferred) return std::nullopt;
+  if (record.type != PERF_RECORD_CALLCHAIN_DEFERRED) return std::nullopt;
   ByteReader reader(record.body);
   DeferredRecord deferred;
   deferred.misc = record.misc;

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "perf/newer_abi.h"
 #include "perf/ring.h"
 #include "selftest/words.h"
 
@@ -122,13 +121,13 @@ TEST(ParseDeferred, ParsesAddressesAndTrailer) {
   attr.sample_id_all = 1;
   const auto body = Bytes({7, 2, 0x10, 0x20, Pair(8, 9)});
   const auto deferred =
-      ParseDeferred({kRecordCallchainDeferred, PERF_RECORD_MISC_USER, body}, attr);
+      ParseDeferred({PERF_RECORD_CALLCHAIN_DEFERRED, PERF_RECORD_MISC_USER, body}, attr);
   ASSERT_TRUE(deferred);
   EXPECT_EQ(deferred->misc, PERF_RECORD_MISC_USER);
   EXPECT_EQ(deferred->cookie, 7u);
   EXPECT_EQ(deferred->ips, (std::vector<std::uint64_t>{0x10, 0x20}));
   EXPECT_EQ(deferred->trailer.tid, 9u);
-  EXPECT_FALSE(ParseDeferred({kRecordCallchainDeferred, 0, Bytes({7, 9, 0x10})}, attr));
+  EXPECT_FALSE(ParseDeferred({PERF_RECORD_CALLCHAIN_DEFERRED, 0, Bytes({7, 9, 0x10})}, attr));
   EXPECT_FALSE(ParseDeferred({PERF_RECORD_SAMPLE, 0, body}, attr));
 }
 

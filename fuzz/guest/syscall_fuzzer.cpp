@@ -143,7 +143,7 @@ class Fuzzer {
       if (!pmu.software || pmu.type == PERF_TYPE_BREAKPOINT) continue;
       for (const OpenEvent& event : pmu.events) {
         perf_event_attr attr = {};
-        attr.size = sizeof(attr);
+        attr.size = PERF_ATTR_SIZE_VER7;
         attr.type = event.type;
         attr.config = event.config;
         attr.disabled = 1;

@@ -43,8 +43,8 @@ def test_service_builds_with_its_compiler_flags_and_engine(tmp_path: Path) -> No
     flags = "-g -O1 -fsanitize=address,fuzzer-no-link"
     done = build(
         {
-            "CC": "clang-14",
-            "CXX": "clang++-14",
+            "CC": "clang",
+            "CXX": "clang++",
             "CFLAGS": flags,
             "CXXFLAGS": flags,
             "LIB_FUZZING_ENGINE": "-fsanitize=fuzzer",

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin of QEMU that counts the work of a guest's CPUs into the work page.
 //
-// An inline operation costs little, but its counter is common to all CPUs. A callback knows the
-// CPU. Both come before their instruction, so that an instruction counts even if it faults.
+// An inline operation costs little, but its counter is common to all CPUs, and since QEMU 9.0 it
+// cannot be in memory that the guest reads. A callback knows the CPU. Both come before their
+// instruction, so that an instruction counts even if it faults.
 //
-// QEMU's filter of accesses by direction is wrong in the versions with this interface: in
+// QEMU's filter of accesses by direction is wrong in versions with interface 1: in
 // translated code, R means stores and W means all accesses, but in helpers both are correct. So
 // every registration is for both directions. The decoder finds the direction if an instruction has
 // only one, and otherwise a callback asks.
@@ -12,6 +13,8 @@
 // Accesses of near branches are counted like their instruction. In the same versions, the memory
 // callbacks of an indirect branch stay active after it: if an interrupt follows, they get the
 // accesses of its delivery.
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -32,6 +35,8 @@
 
 namespace pmuconf::work {
 namespace {
+
+constexpr int kInterface = QEMU_PLUGIN_VERSION;
 
 constexpr std::uint32_t Bit(unsigned event) { return 1U << event; }
 constexpr std::uint32_t kAccesses = Bit(REFPMU_WORK_LOADS) | Bit(REFPMU_WORK_STORES);
@@ -132,6 +137,33 @@ void StartBlock(unsigned cpu, void* address) {
   if (taken != nullptr) ++*state->Word(cpu, REFPMU_WORK_TAKEN, taken->privilege);
 }
 
+// Adds `n` to the word at each execution of the instruction, and at each of its accesses.
+#if QEMU_PLUGIN_VERSION == 1
+void AddInline(qemu_plugin_insn* at, std::uint64_t* word, unsigned n) {
+  qemu_plugin_register_vcpu_insn_exec_inline(at, QEMU_PLUGIN_INLINE_ADD_U64, word, n);
+}
+void AddInlineForAccess(qemu_plugin_insn* at, std::uint64_t* word) {
+  qemu_plugin_register_vcpu_mem_inline(at, QEMU_PLUGIN_MEM_RW, QEMU_PLUGIN_INLINE_ADD_U64, word, 1);
+}
+#else
+void AddInline(qemu_plugin_insn* /*at*/, std::uint64_t* /*word*/, unsigned /*n*/) {}
+void AddInlineForAccess(qemu_plugin_insn* /*at*/, std::uint64_t* /*word*/) {}
+#endif
+
+// Whether all counts need callbacks.
+bool NeedsCallbacks() { return kInterface != 1 || state->options.each; }
+
+Instruction DecodeAt(const qemu_plugin_insn* at) {
+  const std::size_t size = qemu_plugin_insn_size(at);
+#if QEMU_PLUGIN_VERSION == 1
+  return Decode({static_cast<const std::uint8_t*>(qemu_plugin_insn_data(at)), size});
+#else
+  std::array<std::uint8_t, 16> bytes = {};
+  return Decode(
+      {bytes.data(), std::min(size, qemu_plugin_insn_data(at, bytes.data(), bytes.size()))});
+#endif
+}
+
 ConditionalBranch* Known(const ConditionalBranch& branch) {
   const std::scoped_lock held(state->lock);
   auto& found = state->branches[{branch.target, branch.fallthrough}];
@@ -154,9 +186,7 @@ class Translation {
     const std::size_t n = qemu_plugin_tb_n_insns(block_);
     for (std::size_t i = 0; i < n; ++i) {
       qemu_plugin_insn* const here = qemu_plugin_tb_get_insn(block_, i);
-      const Instruction decoded =
-          Decode({static_cast<const std::uint8_t*>(qemu_plugin_insn_data(here)),
-                  qemu_plugin_insn_size(here)});
+      const Instruction decoded = DecodeAt(here);
       const auto address = qemu_plugin_insn_vaddr(here);
       const auto privilege = static_cast<unsigned>(address >> 63U);
       if (first_ == nullptr) first_ = here;
@@ -217,14 +247,13 @@ class Translation {
   }
 
   static void Count(qemu_plugin_insn* at, const Addends& addends) {
-    if (state->options.each) {
+    if (NeedsCallbacks()) {
       qemu_plugin_register_vcpu_insn_exec_cb(at, CountInstructions, QEMU_PLUGIN_CB_NO_REGS,
                                              addends.Packed());
       return;
     }
     const auto add = [&](unsigned event, unsigned n) {
-      qemu_plugin_register_vcpu_insn_exec_inline(at, QEMU_PLUGIN_INLINE_ADD_U64,
-                                                 state->Word(0, event, addends.privilege), n);
+      AddInline(at, state->Word(0, event, addends.privilege), n);
     };
     if (addends.instructions > 0) add(REFPMU_WORK_INSTRUCTIONS, addends.instructions);
     for (std::uint32_t left = addends.events; left != 0; left &= left - 1) {
@@ -240,12 +269,11 @@ class Translation {
         IsNearBranch(decoded.branch) ? 0 : state->options.events & kAccesses;
     const std::uint32_t missed = state->options.events & kDataMisses;
     const unsigned only = memory == Memory::kLoads ? REFPMU_WORK_LOADS : REFPMU_WORK_STORES;
-    if (counted != 0 && (memory == Memory::kMixed || state->options.each)) {
+    if (counted != 0 && (memory == Memory::kMixed || NeedsCallbacks())) {
       qemu_plugin_register_vcpu_mem_cb(here, CountAccess, QEMU_PLUGIN_CB_NO_REGS,
                                        QEMU_PLUGIN_MEM_RW, Addends{counted, 0, privilege}.Packed());
     } else if ((counted & Bit(only)) != 0) {
-      qemu_plugin_register_vcpu_mem_inline(here, QEMU_PLUGIN_MEM_RW, QEMU_PLUGIN_INLINE_ADD_U64,
-                                           state->Word(0, only, privilege), 1);
+      AddInlineForAccess(here, state->Word(0, only, privilege));
     }
     if (missed != 0) {
       qemu_plugin_register_vcpu_mem_cb(here, AccessData, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
@@ -279,9 +307,9 @@ void Translate(qemu_plugin_id_t /*id*/, qemu_plugin_tb* block) { Translation(blo
 
 // Returns the message of a failure, or "".
 std::string Install(const qemu_info_t& info, std::span<const char* const> words) {
-  if (info.version.min > 1 || info.version.cur < 1) {
+  if (info.version.min > kInterface || info.version.cur < kInterface) {
     return "the emulator has plugin interfaces " + std::to_string(info.version.min) + " to " +
-           std::to_string(info.version.cur) + ", not 1";
+           std::to_string(info.version.cur) + ", not " + std::to_string(kInterface);
   }
   if (!info.system_emulation || info.target_name != kTargetName) {
     return std::string("the emulator is for ") + info.target_name +
@@ -309,14 +337,14 @@ std::string Install(const qemu_info_t& info, std::span<const char* const> words)
 extern "C" {
 
 __attribute__((visibility("default"))) extern const int qemu_plugin_version;
-const int qemu_plugin_version = 1;
+const int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id,
                                                                const qemu_info_t* info, int argc,
                                                                char** argv) {
   const std::string failure = pmuconf::work::Install(*info, {argv, static_cast<std::size_t>(argc)});
   if (!failure.empty()) {
-    std::fprintf(stderr, "work.so: %s\n", failure.c_str());
+    std::fprintf(stderr, "work: %s\n", failure.c_str());
     return 1;
   }
   qemu_plugin_register_vcpu_tb_trans_cb(id, pmuconf::work::Translate);

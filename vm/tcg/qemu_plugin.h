@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of QEMU's plugin interface, version 1, that this plugin uses. Distributions package no
-// header.
+// The part of QEMU's plugin interface that this plugin uses, in the version QEMU_PLUGIN_VERSION: 1
+// of QEMU before 9.0, or 3 of QEMU 9.1 and later. Distributions package no header.
 #ifndef PMUCONF_VM_TCG_QEMU_PLUGIN_H_
 #define PMUCONF_VM_TCG_QEMU_PLUGIN_H_
 
@@ -46,19 +46,23 @@ void qemu_plugin_register_vcpu_tb_exec_cb(qemu_plugin_tb* block, qemu_plugin_vcp
 void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn* instruction,
                                             qemu_plugin_vcpu_udata_cb_t call,
                                             qemu_plugin_cb_flags flags, void* data);
-void qemu_plugin_register_vcpu_insn_exec_inline(qemu_plugin_insn* instruction, qemu_plugin_op op,
-                                                void* word, std::uint64_t addend);
 void qemu_plugin_register_vcpu_mem_cb(qemu_plugin_insn* instruction, qemu_plugin_vcpu_mem_cb_t call,
                                       qemu_plugin_cb_flags flags, qemu_plugin_mem_rw which,
                                       void* data);
-void qemu_plugin_register_vcpu_mem_inline(qemu_plugin_insn* instruction, qemu_plugin_mem_rw which,
-                                          qemu_plugin_op op, void* word, std::uint64_t addend);
 
 std::size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb* block);
 std::uint64_t qemu_plugin_tb_vaddr(const qemu_plugin_tb* block);
 qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb* block, std::size_t index);
 
+#if QEMU_PLUGIN_VERSION == 1
+void qemu_plugin_register_vcpu_insn_exec_inline(qemu_plugin_insn* instruction, qemu_plugin_op op,
+                                                void* word, std::uint64_t addend);
+void qemu_plugin_register_vcpu_mem_inline(qemu_plugin_insn* instruction, qemu_plugin_mem_rw which,
+                                          qemu_plugin_op op, void* word, std::uint64_t addend);
 const void* qemu_plugin_insn_data(const qemu_plugin_insn* instruction);
+#else
+std::size_t qemu_plugin_insn_data(const qemu_plugin_insn* instruction, void* to, std::size_t size);
+#endif
 std::size_t qemu_plugin_insn_size(const qemu_plugin_insn* instruction);
 std::uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn* instruction);
 void* qemu_plugin_insn_haddr(const qemu_plugin_insn* instruction);

@@ -56,12 +56,7 @@ def test_each_stock_kernel_has_packages_for_an_architecture() -> None:
             "image.format: 'uImage' is not one of bzImage, Image, vmlinux$",
         ),
         ('"bzImage"\n', '"Image"\n', "no key image.magic, which format 'Image' needs$"),
-        ('image   = "linux-image-cloud-amd64"', "", r"packages.6\.1: no key 'image'$"),
-        (
-            '[packages."6.1"]',
-            '[packages."6.1"]\nmake = "CC=gcc"',
-            "packages.6.1.make: 'CC=gcc' is not a list",
-        ),
+        ('image   = "linux-image-6.1.*-cloud-amd64"', "", r"packages.6\.1: no key 'image'$"),
         ("[image]", "[image", r"\(at line"),
     ],
 )

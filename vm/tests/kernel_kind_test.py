@@ -84,7 +84,12 @@ def test_series_are_sorted_as_numbers(
         (tmp_path / f"{name}.toml").write_text(f'[kernel]\nname = "{name}"\n', encoding="utf-8")
     (tmp_path / "7.2.toml").write_text('[kernel]\nname = "7.2"\nsuite = "sid"\n', encoding="utf-8")
     assert stock.series() == ["6.2", "6.12", "7.2"]
-    assert [stock.suite(name) for name in ("6.12", "7.2", "8.0")] == [None, "sid", None]
+    assert [stock.suites(name) for name in ("6.12", "7.2", "8.0")] == [
+        [None],
+        [None, "sid"],
+        [None],
+    ]
+    assert stock.suites("7.2", "trixie") == ["trixie", "sid"]
 
 
 @pytest.mark.parametrize("path", sorted(stock.KERNELS.rglob("config")), ids=str)

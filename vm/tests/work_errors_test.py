@@ -8,13 +8,11 @@ import subprocess
 
 import pytest
 
-from pmubase import store
 from pmubase.errors import UserError
 from vm import arch, work
 from vm.cli import main
 from vm.testing.stubs import boot_image, target_text, write_script
 
-PLUGIN = store.ROOT / "build" / "guest" / work.PLUGIN
 QEMU_S = 60
 
 
@@ -38,13 +36,21 @@ def test_emulator_without_plugins_is_refused(fakes: pathlib.Path) -> None:
     )
 
 
+@pytest.mark.parametrize(("version", "interface"), [("7.2.22", 1), ("8.2", 1), ("10.0.13", 3)])
 def test_plugin_that_is_not_built_is_named(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    fakes: pathlib.Path,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    version: str,
+    interface: int,
 ) -> None:
+    (fakes / "qemu-system-x86_64").unlink()
+    answer = f"echo 'QEMU emulator version {version} (Debian 1)'; echo '-plugin file'"
+    write_script(fakes, "qemu-system-x86_64", answer)
     monkeypatch.setenv("PMUCONF_BINARY", str(tmp_path / "conformance" / "pmuconf"))
     with pytest.raises(UserError) as refused:
         work.plugin(arch.AMD64, "tcg")
-    path = tmp_path / "vm/tcg/work.so"
+    path = tmp_path / f"vm/tcg/work{interface}.so"
     assert str(refused.value) == f"no plugin {path}: run ci/build guest pmuconf"
 
 
@@ -75,7 +81,15 @@ def test_unknown_event_of_the_command_line_is_named(
 def emulator_says(arguments: str, emulator: str = "qemu-system-x86_64", cpus: int = 1) -> list[str]:
     """The error output of an emulator that refuses the plugin."""
     words = ["-machine", "none" if cpus == 1 else "q35", "-smp", str(cpus)]
-    words += ["-accel", "tcg", "-display", "none", "-nodefaults", "-plugin", f"{PLUGIN}{arguments}"]
+    words += [
+        "-accel",
+        "tcg",
+        "-display",
+        "none",
+        "-nodefaults",
+        "-plugin",
+        f"{work.plugin(arch.AMD64, 'tcg')}{arguments}",
+    ]
     done = subprocess.run(
         [emulator, *words], capture_output=True, text=True, check=False, timeout=QEMU_S
     )
@@ -98,16 +112,16 @@ def emulator_says(arguments: str, emulator: str = "qemu-system-x86_64", cpus: in
     ],
 )
 def test_plugin_states_why_it_refuses(arguments: str, says: str) -> None:
-    assert emulator_says(arguments)[0] == f"work.so: {says}"
+    assert emulator_says(arguments)[0] == f"work: {says}"
 
 
 @pytest.mark.guest
 def test_plugin_refuses_another_emulator() -> None:
     said = emulator_says(",page=/nowhere/page", "qemu-system-i386")
-    assert said[0] == "work.so: the emulator is for i386, not for x86_64 machines"
+    assert said[0] == "work: the emulator is for i386, not for x86_64 machines"
 
 
 @pytest.mark.guest
 def test_plugin_refuses_more_cpus_than_the_page_has_blocks() -> None:
     said = emulator_says(",page=/nowhere/page,cpus=each", cpus=17)
-    assert said[0] == "work.so: cpus=each: the page has blocks for 16 CPUs, the machine has 17"
+    assert said[0] == "work: cpus=each: the page has blocks for 16 CPUs, the machine has 17"

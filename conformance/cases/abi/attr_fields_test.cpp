@@ -8,7 +8,6 @@
 #include "harness/behaviour.h"
 #include "harness/case.h"
 #include "perf/kernel_behaviour.h"
-#include "perf/newer_abi.h"
 #include "rules/ABI.h"
 #include "system/sysctl.h"
 #include "text/errno_name.h"
@@ -118,41 +117,44 @@ CONFORMANCE_CASE(Attr, PeriodHas63Bits, .rules = {rule::ABI_033}, .needs = {Cap:
 }
 
 CONFORMANCE_CASE(Attr, UnknownConfig3IsRefused, .rules = {rule::ABI_015}) {
-  struct {
-    perf_event_attr attr;
-    std::uint64_t config3;
-  } wide = {MakeAttr(target().AnyEvent()), 0};
-  static_assert(sizeof(wide) == 136);
+  perf_event_attr attr = MakeAttr(target().AnyEvent());
   const int pid = target().Claims(Cap::kTasks) ? 0 : -1;
   const int cpu = target().Claims(Cap::kTasks) ? -1 : target().DesignatedCpu();
   const auto open_with = [&](std::uint64_t config3) {
-    wide.attr.size = sizeof(wide);
-    wide.config3 = config3;
-    const SysResult result = TryOpenRaw(&wide, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    attr.size = PERF_ATTR_SIZE_VER8;
+    attr.config3 = config3;
+    const SysResult result = TryOpenRaw(&attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     const Fd opened(result.ok() ? static_cast<int>(result.value) : -1);
     return result;
   };
   EXPECT_THAT(open_with(0), Succeeds());
   // A kernel that knows config3 passes it to the driver. The driver decides the result: INI-011.
-  const bool too_big = ReportedAttrSize() < kConfig4Offset;
+  const bool too_big = ReportedAttrSize() < PERF_ATTR_SIZE_VER8;
   EXPECT_TRUE(IsBehaviour(rule::ABI_015, "too_big", too_big));
   EXPECT_EQ(open_with(1ull << 63).error == E2BIG, too_big);
 }
 
-SysResult OpenLong(const LongAttr& attr) {
-  const SysResult result = TryOpenRaw(attr.data(), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+// The attr of a dummy event, with all fields.
+perf_event_attr LongAttr() {
+  perf_event_attr attr = MakeAttr(Software(PERF_COUNT_SW_DUMMY));
+  attr.size = sizeof(attr);
+  return attr;
+}
+
+SysResult OpenLong(const perf_event_attr& attr) {
+  const SysResult result = TryOpenRaw(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   if (result.ok()) close(static_cast<int>(result.value));
   return result;
 }
 
 CONFORMANCE_CASE(Attr, Config4IsPartOfTheNewestAttr, .rules = {rule::ABI_039}) {
-  LongAttr attr(MakeAttr(Software(PERF_COUNT_SW_DUMMY)));
+  perf_event_attr attr = LongAttr();
   EXPECT_THAT(OpenLong(attr), Succeeds());
-  const int error = ReportedAttrSize() < LongAttr::kSize ? E2BIG : 0;
+  const int error = ReportedAttrSize() < sizeof(attr) ? E2BIG : 0;
   EXPECT_TRUE(IsBehaviour(rule::ABI_039, "error", error));
   for (int bit = 0; bit < 64; ++bit) {
-    attr.SetSize(LongAttr::kSize);  // with E2BIG the kernel changes it
-    attr.SetWord(kConfig4Offset, 1ull << bit);
+    attr.size = sizeof(attr);  // with E2BIG the kernel changes it
+    attr.config4 = 1ull << bit;
     EXPECT_EQ(OpenLong(attr).error, error) << bit;
   }
 }
@@ -190,13 +192,13 @@ std::string ShownConfig4(const void* attr) {
 
 CONFORMANCE_CASE(Attr, ShorterAttrHasNoConfig4, .rules = {rule::ABI_040}) {
   if (!FdinfoShowsAttr()) SkipWithout("the attr in /proc/PID/fdinfo");
-  LongAttr attr(MakeAttr(Software(PERF_COUNT_SW_DUMMY)));
-  attr.SetWord(kConfig4Offset, 0x1234);
-  EXPECT_EQ(ShownConfig4(attr.data()), "0x1234");
+  perf_event_attr attr = LongAttr();
+  attr.config4 = 0x1234;
+  EXPECT_EQ(ShownConfig4(&attr), "0x1234");
   for (const std::uint32_t size : {128u, 136u}) {
-    attr.SetSize(size);
-    EXPECT_EQ(ShownConfig4(attr.data()), "0x0") << size;
-    const BytesBeforeAHole end({attr.data(), size});
+    attr.size = size;
+    EXPECT_EQ(ShownConfig4(&attr), "0x0") << size;
+    const BytesBeforeAHole end(std::as_bytes(std::span(&attr, 1)).first(size));
     EXPECT_EQ(ShownConfig4(end.data()), "0x0") << size << " bytes and unmapped memory behind them";
   }
 }
@@ -207,8 +209,8 @@ CONFORMANCE_CASE(Attr, DeferFlagsAreAccepted, .rules = {rule::ABI_041}) {
     OpenOptions options = {.sample_type = static_cast<std::uint64_t>(sample_type),
                            .exclude_kernel = target().Claims(Cap::kExcludes),
                            .edit = [flags](perf_event_attr& attr) {
-                             if ((flags & 1) != 0) SetFlag(&attr, kDeferCallchain);
-                             if ((flags & 2) != 0) SetFlag(&attr, kDeferOutput);
+                             attr.defer_callchain = (flags & 1) != 0;
+                             attr.defer_output = (flags & 2) != 0;
                            }};
     if (target().Claims(Cap::kSampling)) options.sample_period = target().min_period();
     return std::pair(TryOpen(spec, options).error, UnprivilegedErrno(spec, options));

@@ -33,7 +33,7 @@ CONFORMANCE_CASE(AttrParser, UnknownAuxActionBitsAreRefused, .rules = {rule::ABI
   const int known = static_cast<int>(KnownAuxActionBits());
   EXPECT_TRUE(IsBehaviour(rule::ABI_014, "known_bits", known));
   for (int bit = 0; bit < 32; ++bit) {
-    const auto set = [bit](perf_event_attr& attr) { attr.__reserved_3 = 1u << bit; };
+    const auto set = [bit](perf_event_attr& attr) { attr.aux_action = 1u << bit; };
     EXPECT_EQ(parser.ParserErrno(set), bit < known ? 0 : EINVAL) << bit;
   }
 }

@@ -20,7 +20,7 @@
 namespace pmuconf {
 namespace {
 
-// Bits of the attr's field aux_action. Older headers call it __reserved_3.
+// Bits of the attr's field aux_action.
 constexpr std::uint32_t kStartPaused = 1U << 0;
 constexpr std::uint32_t kPause = 1U << 1;
 constexpr std::uint32_t kResume = 1U << 2;
@@ -277,12 +277,12 @@ Event OpenFaults(const Event& leader, std::uint32_t action) {
               {.group_fd = leader.fd(),
                .sample_period = 1,
                .disabled = false,
-               .edit = [action](auto& attr) { attr.__reserved_3 = action; }});
+               .edit = [action](auto& attr) { attr.aux_action = action; }});
 }
 
 CONFORMANCE_CASE(Aux, ResumeEventStartsPausedTrace, .rules = {rule::AUX_009},
                  .needs = {Cap::kTrace, Cap::kTracePause}) {
-  Trace trace({}, {.edit = [](auto& attr) { attr.__reserved_3 = kStartPaused; }});
+  Trace trace({}, {.edit = [](auto& attr) { attr.aux_action = kStartPaused; }});
   const Event resume = OpenFaults(trace.event(), kResume);
   trace.event().Disable();
   // A page fault of the case itself would resume the trace, too. So all other memory is touched
@@ -324,7 +324,7 @@ CONFORMANCE_CASE(Aux, PauseNeedsTraceLeader, .rules = {rule::AUX_009},
   const auto attempt = [&](const EventSpec& spec, const Event& group, std::uint32_t action) {
     return TryOpen(spec, {.group_fd = group.is_open() ? group.fd() : -1,
                           .sample_period = 1,
-                          .edit = [action](auto& attr) { attr.__reserved_3 = action; }});
+                          .edit = [action](auto& attr) { attr.aux_action = action; }});
   };
   EXPECT_THAT(attempt(faults, Event(), kPause), FailsWith(EINVAL));
   EXPECT_THAT(attempt(faults, plain, kResume), FailsWith(EINVAL));

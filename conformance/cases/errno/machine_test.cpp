@@ -225,7 +225,7 @@ CONFORMANCE_CASE(OpenErrno, AuxFieldsNeedAuxLeader, .rules = {rule::ERR_031},
     EXPECT_THAT(with([](perf_event_attr& attr) { attr.aux_sample_size = 4'096; }),
                 FailsWith(EINVAL));
     for (const std::uint32_t action : {kPause, kResume, kPause | kResume}) {
-      EXPECT_THAT(with([action](perf_event_attr& attr) { attr.__reserved_3 = action; }),
+      EXPECT_THAT(with([action](perf_event_attr& attr) { attr.aux_action = action; }),
                   FailsWith(EINVAL));
     }
     EXPECT_THAT(with([](perf_event_attr& attr) { attr.aux_output = 1; }),

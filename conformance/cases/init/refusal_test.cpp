@@ -153,23 +153,17 @@ CONFORMANCE_CASE(Init, UndeclaredBitsAreRefusedOneByOne, .rules = {rule::INI_011
   }
 }
 
-// The attr of kernels since Linux 6.3: config3 follows the fields of Linux 6.1.
-struct AttrWithConfig3 {
-  perf_event_attr attr;
-  std::uint64_t config3;
-};
-
 CONFORMANCE_CASE(Init, UndeclaredBitsOfConfig3AreRefusedOneByOne, .rules = {rule::INI_011},
                  .needs = {Cap::kStimulus, Cap::kCounters}) {
-  static_assert(sizeof(perf_event_attr) == PERF_ATTR_SIZE_VER7);
   for (int bit = 0; bit < 64; ++bit) {
     const std::uint64_t mask = std::uint64_t{1} << bit;
     if ((DeclaredBits(3) & mask) != 0) continue;
-    AttrWithConfig3 whole = {MakeAttr(target().AnyEvent()), mask};
-    whole.attr.size = sizeof(whole);
+    perf_event_attr attr = MakeAttr(target().AnyEvent());
+    attr.size = PERF_ATTR_SIZE_VER8;
+    attr.config3 = mask;
     // A kernel without this field returns E2BIG for the size of the attr.
-    EXPECT_THAT(TryOpenRaw(&whole, 0, -1, -1, PERF_FLAG_FD_CLOEXEC), FailsWithOneOf(EINVAL, E2BIG))
-        << "config3:" << bit;
+    EXPECT_THAT(TryOpenRaw(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC), FailsWithOneOf(EINVAL, E2BIG))
+        << " config3:" << bit;
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "cases/program32.h"
 #include "harness/case.h"
+#include "lies/real_calls.h"
 #include "perf/ring.h"
 #include "rules/REC.h"
 
@@ -20,11 +21,11 @@ constexpr std::uint64_t kKernel = PERF_CONTEXT_KERNEL;
 
 std::uint64_t ReturnAddress(void* address) { return reinterpret_cast<std::uint64_t>(address); }
 
-// Three nested functions that note their return addresses. The innermost one generates a pulse with
-// a system call that has no frame of its own.
+// Three nested functions that note their return addresses. The innermost one generates a pulse. It
+// calls the C library's function, which has no frame: that of conformance/lies may have one.
 [[gnu::noinline]] void Inner(refpmu_pulse* pulse, Chain* returns) {
   returns->push_back(ReturnAddress(__builtin_return_address(0)));
-  if (syscall(SYS_ioctl, port().fd(), REFPMU_IOC_PULSE, pulse) != 0) throw Broken("pulse");
+  if (__real_syscall(SYS_ioctl, port().fd(), REFPMU_IOC_PULSE, pulse) != 0) throw Broken("pulse");
 }
 [[gnu::noinline]] void Middle(refpmu_pulse* pulse, Chain* returns) {
   Inner(pulse, returns);

@@ -9,7 +9,6 @@
 #include "cases/tracepoint/tracepoint.h"
 #include "harness/case.h"
 #include "harness/uses.h"
-#include "perf/newer_abi.h"
 #include "perf/ring.h"
 #include "rules/REC.h"
 #include "system/cpu.h"
@@ -20,6 +19,7 @@ namespace {
 using Chain = std::vector<std::uint64_t>;
 
 constexpr std::uint64_t kUser = PERF_CONTEXT_USER;
+constexpr std::uint64_t kDeferred = PERF_CONTEXT_USER_DEFERRED;
 constexpr std::uint64_t kLastAddress = PERF_CONTEXT_MAX;  // context markers are above it
 
 // The flags of an event for deferred call chains.
@@ -27,8 +27,8 @@ enum class Defer { kNeither, kSamples, kRecords, kBoth };
 
 std::function<void(perf_event_attr&)> WithFlags(Defer defer) {
   return [defer](perf_event_attr& attr) {
-    if (defer == Defer::kSamples || defer == Defer::kBoth) SetFlag(&attr, kDeferCallchain);
-    if (defer == Defer::kRecords || defer == Defer::kBoth) SetFlag(&attr, kDeferOutput);
+    attr.defer_callchain = defer == Defer::kSamples || defer == Defer::kBoth;
+    attr.defer_output = defer == Defer::kRecords || defer == Defer::kBoth;
   };
 }
 
@@ -49,7 +49,7 @@ Event OpenForRecords(Defer defer = Defer::kRecords) {
 // The cookie at the end of a chain, 0 if it ends in another way.
 std::uint64_t CookieOf(const Sample& sample) {
   const Chain& chain = *sample.callchain;
-  const bool deferred = chain.size() >= 2 && chain[chain.size() - 2] == kContextUserDeferred;
+  const bool deferred = chain.size() >= 2 && chain[chain.size() - 2] == kDeferred;
   return deferred ? chain.back() : 0;
 }
 
@@ -98,7 +98,7 @@ CONFORMANCE_CASE(Record, DeferredChainEndsInMarkerAndCookie, .rules = {rule::REC
   for (const Sample& sample : got.samples) {
     const Chain& chain = *sample.callchain;
     EXPECT_NE(CookieOf(sample), 0u);
-    EXPECT_EQ(std::ranges::count(chain, kContextUserDeferred), 1);
+    EXPECT_EQ(std::ranges::count(chain, kDeferred), 1);
     EXPECT_THAT(chain, testing::Not(testing::Contains(kUser)));
   }
 }
@@ -119,7 +119,7 @@ CONFORMANCE_CASE(Record, DeferredRecordFollowsItsSample, .rules = {rule::REC_123
   EXPECT_EQ(ring.head(), head);
   EXPECT_EQ(other_ring.head(), other_head);
   const RingContents got = ring.Drain();
-  const std::vector<std::uint32_t> pair = {PERF_RECORD_SAMPLE, kRecordCallchainDeferred};
+  const std::vector<std::uint32_t> pair = {PERF_RECORD_SAMPLE, PERF_RECORD_CALLCHAIN_DEFERRED};
   EXPECT_THAT(got.order,
               testing::ElementsAre(pair[0], pair[1], pair[0], pair[1], pair[0], pair[1]));
   const RingContents others = other_ring.Drain();
@@ -142,7 +142,8 @@ CONFORMANCE_CASE(Record, DeferredRecordHoldsAddressesAndSampleId, .rules = {rule
     TouchNewPage();
     event.Disable();
     std::vector<Record> records = ring.DrainRaw();
-    std::erase_if(records, [](const Record& r) { return r.type != kRecordCallchainDeferred; });
+    std::erase_if(records,
+                  [](const Record& r) { return r.type != PERF_RECORD_CALLCHAIN_DEFERRED; });
     ASSERT_FALSE(records.empty());
     for (const Record& record : records) {
       EXPECT_EQ(record.misc, PERF_RECORD_MISC_USER);
@@ -255,7 +256,7 @@ CONFORMANCE_CASE(Record, ExcludedUserChainIsNotDeferred, .rules = {rule::REC_128
   const Chain& chain = *got.samples[0].callchain;
   ASSERT_FALSE(chain.empty());
   EXPECT_EQ(chain[0], static_cast<std::uint64_t>(PERF_CONTEXT_KERNEL));
-  EXPECT_THAT(chain, testing::Not(testing::Contains(kContextUserDeferred)));
+  EXPECT_THAT(chain, testing::Not(testing::Contains(kDeferred)));
   EXPECT_THAT(chain, testing::Not(testing::Contains(kUser)));
   EXPECT_THAT(got.deferred, testing::IsEmpty());
 }
@@ -273,7 +274,7 @@ CONFORMANCE_CASE(Record, ExitingTaskHasAnImmediateChain, .rules = {rule::REC_129
   const Chain& chain = *got.samples[0].callchain;
   EXPECT_THAT(chain, testing::Contains(kUser));
   EXPECT_LT(chain.back(), kLastAddress);
-  EXPECT_THAT(chain, testing::Not(testing::Contains(kContextUserDeferred)));
+  EXPECT_THAT(chain, testing::Not(testing::Contains(kDeferred)));
   EXPECT_THAT(got.deferred, testing::IsEmpty());
 }
 
@@ -291,7 +292,7 @@ CONFORMANCE_CASE(Record, EventOfACpuReceivesDeferredRecords, .rules = {rule::REC
                                              .sample_type = PERF_SAMPLE_TID,
                                              .disabled = false,
                                              .edit = [comm](perf_event_attr& attr) {
-                                               SetFlag(&attr, kDeferOutput);
+                                               attr.defer_output = 1;
                                                attr.comm = comm ? 1 : 0;
                                              }});
     Ring ring(records, 4);

@@ -9,7 +9,6 @@
 #include "cases/write_file.h"
 #include "harness/behaviour.h"
 #include "perf/kernel_behaviour.h"
-#include "perf/newer_abi.h"
 #include "rules/SYS.h"
 #include "system/sysctl.h"
 
@@ -128,14 +127,14 @@ CONFORMANCE_CASE(Proc, FdinfoShowsTheAttr, .rules = {rule::SYS_022}) {
     check(Open(AsGeneric(each)), PERF_TYPE_HARDWARE, *each.generic);
     break;
   }
-  LongAttr attr(MakeAttr(Software(PERF_COUNT_SW_DUMMY)));
-  const std::vector<std::pair<std::string, std::size_t>> words = {
-      {"config1", offsetof(perf_event_attr, config1)},
-      {"config2", offsetof(perf_event_attr, config2)},
-      {"config3", kConfig3Offset},
-      {"config4", kConfig4Offset}};
-  for (std::size_t i = 0; i < words.size(); ++i) attr.SetWord(words[i].second, 0xabc0'0000 + i);
-  const SysResult result = TryOpenRaw(attr.data(), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  perf_event_attr attr = MakeAttr(Software(PERF_COUNT_SW_DUMMY));
+  attr.size = sizeof(attr);
+  const std::vector<std::pair<std::string, __u64*>> words = {{"config1", &attr.config1},
+                                                             {"config2", &attr.config2},
+                                                             {"config3", &attr.config3},
+                                                             {"config4", &attr.config4}};
+  for (std::size_t i = 0; i < words.size(); ++i) *words[i].second = 0xabc0'0000 + i;
+  const SysResult result = TryOpenRaw(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   ASSERT_THAT(result, Succeeds());
   const Fd dummy(static_cast<int>(result.value));
   for (std::size_t i = 0; i < words.size(); ++i) {
