@@ -6,9 +6,12 @@
 
 #include "cases/program32.h"
 #include "harness/case.h"
-#include "lies/real_calls.h"
 #include "perf/ring.h"
 #include "rules/REC.h"
+
+// The C library's syscall(2), which has no frame. In this program, another function has its name:
+// cmake/Lies.cmake.
+extern "C" long __real_syscall(long number, ...);
 
 namespace pmuconf {
 namespace {
@@ -21,8 +24,8 @@ constexpr std::uint64_t kKernel = PERF_CONTEXT_KERNEL;
 
 std::uint64_t ReturnAddress(void* address) { return reinterpret_cast<std::uint64_t>(address); }
 
-// Three nested functions that note their return addresses. The innermost one generates a pulse. It
-// calls the C library's function, which has no frame: that of conformance/lies may have one.
+// Three nested functions that note their return addresses. The innermost one generates a pulse with
+// a system call that has no frame of its own.
 [[gnu::noinline]] void Inner(refpmu_pulse* pulse, Chain* returns) {
   returns->push_back(ReturnAddress(__builtin_return_address(0)));
   if (__real_syscall(SYS_ioctl, port().fd(), REFPMU_IOC_PULSE, pulse) != 0) throw Broken("pulse");

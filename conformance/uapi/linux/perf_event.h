@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ABI of perf up to Linux 7.3, with the kernel's names. It replaces the header of the machine
 // that builds the suite, whose version must not decide what a case tests. vm/tests/uapi_test.py
-// compares it with the headers of the kernels.
+// compares it with the headers of the kernels. Longer than 500 lines: it is one header in the
+// kernel.
 #ifndef PMUCONF_UAPI_LINUX_PERF_EVENT_H_
 #define PMUCONF_UAPI_LINUX_PERF_EVENT_H_
 
