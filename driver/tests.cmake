@@ -32,5 +32,5 @@ unit_tests(repro tools/repro/tests/repro_tests 1)
 unit_tests(watch tools/watch/tests/watch_tests 1)
 unit_tests(work vm/tcg/tests/work_tests 1)
 
-pmuconf_test(coverage/driver NEEDS coverage COST 40 TIMEOUT 7200 COMMAND ${PYTHON} -m ci.coverage)
-pmuconf_test(lines/driver NEEDS guest COST 900 CORES 2 TIMEOUT 7200 COMMAND ${PYTHON} -m ci.lines)
+pmuconf_test(coverage/driver UNTRACED . NEEDS coverage COST 40 TIMEOUT 7200 COMMAND ${PYTHON} -m ci.coverage)
+pmuconf_test(lines/driver UNTRACED . NEEDS guest COST 900 CORES 2 TIMEOUT 7200 COMMAND ${PYTHON} -m ci.lines)
