@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ci import judged, matrix_file
-from ci.mutation import parts
+from ci import parts
 from ci.soak import positive_number
 from ci.timed_commands import Commands
 from ci.units import catalogue, evidence, night, nightly, records, summary

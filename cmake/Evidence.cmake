@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Generates evidence.json next to `pmuconf`: the tests outside the suite with the rules that they verify, the mutants, lies
-# and false claims, the regressions that were caught, and the findings, for `pmuconf explain`.
+# Generates evidence.json next to `pmuconf`: the tests outside the suite with the rules that they verify, the faults and
+# the findings, for `pmuconf explain`.
 file(GLOB_RECURSE evidence_sources CONFIGURE_DEPENDS
   "${CMAKE_CURRENT_SOURCE_DIR}/untested.toml"
   "${CMAKE_CURRENT_SOURCE_DIR}/rules/*.toml"
-  "${CMAKE_CURRENT_SOURCE_DIR}/lies/*.toml"
   "${CMAKE_SOURCE_DIR}/docs/findings.md"
-  "${CMAKE_SOURCE_DIR}/driver/mutants/*.patch"
-  "${CMAKE_SOURCE_DIR}/conformance/mutants/*.patch"
-  "${CMAKE_SOURCE_DIR}/oracle/mutants/*.patch"
-  "${CMAKE_SOURCE_DIR}/driver/mutants/exempt_rules.toml"
-  "${CMAKE_SOURCE_DIR}/driver/regressions/*.patch"
-  "${CMAKE_SOURCE_DIR}/driver/regressions/verdicts.toml"
+  "${CMAKE_SOURCE_DIR}/faults/*.patch"
+  "${CMAKE_SOURCE_DIR}/faults/*.toml"
   "${CMAKE_SOURCE_DIR}/kunit/*.c"
   "${CMAKE_SOURCE_DIR}/conformance/selftest/*_test.py"
   "${CMAKE_SOURCE_DIR}/driver/tests/*_test.py"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write evidence.json for `pmuconf explain`: the facts about rules that are not in the program, such as tests outside
-the suite, mutants and findings. It is not compiled into the program, so that a changed test does not link the suite
+the suite, faults and findings. It is not compiled into the program, so that a changed test does not link the suite
 again."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from conformance.rules import findings
 from conformance.rules.evidence import read_tests, read_untested
 from conformance.rules.generate import read_catalogue, write_if_changed
-from faults import catalogue, exempt_rules
+from faults import fault, reasons
 from pmubase.errors import UserError
 
 
@@ -26,16 +26,29 @@ def document_of(root: Path, results: str) -> dict[str, Any]:
     suite = root / "conformance"
     rules = read_catalogue((suite / "rules").glob("*.toml"))
     known = [rule.id for rule in rules]
-    exempt = root / catalogue.MUTANTS[0] / exempt_rules.NAME
     page = (root / findings.PAGE).read_text(encoding="utf-8")
     return {
         "results": results,
         "tests": [dataclasses.asdict(test) for test in read_tests(root)],
         "untested": _reasons(read_untested(suite / "untested.toml")),
-        "faults": [dataclasses.asdict(fault) for fault in catalogue.read_all(root)],
-        "exempt": _reasons(exempt_rules.read(exempt, known)),
+        "faults": [_row(each, root) for each in fault.read_all(root) if not each.missed],
+        "exempt": _reasons(reasons.of_status(root, reasons.NO_FAULT)),
         "findings": [dataclasses.asdict(one) for one in findings.read(page, known)],
         "subjects": [{"rule": rule.id, "subject": rule.subject} for rule in rules],
+    }
+
+
+def _row(one: fault.Fault, root: Path) -> dict[str, Any]:
+    return {
+        "kind": one.breaks,
+        "id": one.id,
+        "text": one.text,
+        "file": str(one.path.relative_to(root)),
+        "rules": one.named_rules,
+        "cases": one.cases if one.breaks == fault.TARGET else (),
+        "target": one.targets[0],
+        "kernels": one.kernels,
+        "observers": one.observers,
     }
 
 

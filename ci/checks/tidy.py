@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ci.mutation import parts
+from ci import parts
 from ci.units import records, traces
 from ci.units.inputs import Inputs
 from ci.units.records import Case, Record

@@ -71,11 +71,11 @@ def test_each_python_test_belongs_to_a_unit(marks: str, group: str) -> None:
     assert files and {f"pytest{group}/{name}" for name in files} - units == set()
 
 
-def test_nightly_tries_each_mutant_on_each_kernel_with_all_its_observers() -> None:
+def test_nightly_tries_each_fault_on_each_kernel_with_all_its_observers() -> None:
     night = nightly.nightly_units(INPUTS, 8)
     for name in ("6.12", "6.1", *kernel.debug_known()):
-        own = [unit for unit in night if unit.name.startswith(f"mutants/{name}-")]
-        own = [unit for unit in own if unit.name.partition(f"/{name}-")[2][0].isdigit()]
+        own = [unit for unit in night if unit.name.startswith(f"faults/driver-{name}-")]
+        own = [unit for unit in own if unit.name.partition(f"-{name}-")[2][0].isdigit()]
         count = len(own)
         words = [unit.commands[0] for unit in own]
         parts = {each[each.index("--part") + 1] for each in words}
@@ -154,28 +154,29 @@ def test_no_unit_of_make_check_depends_on_the_day() -> None:
 
 RUNS = {unit.name for unit in catalogue.check_units(INPUTS) if unit.group == "run"}
 OF_THE_DRIVER = RUNS - {"run/software-6.12", "run/tracepoint-6.12"}
-MUTANTS = {"mutants/sample"}
+SAMPLE = {"faults/sample"}
+FAULTS = SAMPLE | {"faults/answers-6.12"}
 KUNIT = {"kunit/6.12"}
 
 
 @pytest.mark.parametrize(
     ("changed", "readers"),
     [
-        ("driver/core_pmu/irq.c", OF_THE_DRIVER | MUTANTS | KUNIT),
-        ("driver/mutants/counters/C02-x.patch", MUTANTS),
-        ("oracle/mutants/I01-x.patch", MUTANTS),
-        ("kunit/rig.c", MUTANTS | KUNIT),
-        ("vm/initrd/init", RUNS | MUTANTS),
+        ("driver/core_pmu/irq.c", OF_THE_DRIVER | FAULTS | KUNIT),
+        ("faults/driver/counters/C02-x.patch", FAULTS),
+        ("faults/suite/oracle/I01-x.patch", FAULTS),
+        ("kunit/rig.c", FAULTS | KUNIT),
+        ("vm/initrd/init", RUNS | FAULTS),
         ("conformance/waivers/x86.toml", RUNS | {"unit/conformance"}),
-        ("ci/units/records.py", RUNS | MUTANTS),
-        ("vm/kernels/6.12.toml", RUNS | MUTANTS | KUNIT),
-        ("conformance/targets/refpmu.toml", RUNS | MUTANTS | {"unit/conformance"}),
+        ("ci/units/records.py", RUNS | FAULTS),
+        ("vm/kernels/6.12.toml", RUNS | FAULTS | KUNIT),
+        ("conformance/targets/refpmu.toml", RUNS | FAULTS | {"unit/conformance"}),
         ("fuzz/corpus/period/named_input", {"fuzz/period"}),
         ("fuzz/corpus/period.zip", {"fuzz/period"}),
-        ("fuzz/corpora.py", {f"fuzz/{each}" for each in corpora.subjects()} | MUTANTS),
-        ("package:qemu-system-x86", RUNS | MUTANTS | KUNIT),
-        ("source:6.12", MUTANTS | KUNIT),
-        ("suite:runner", RUNS | MUTANTS),
+        ("fuzz/corpora.py", {f"fuzz/{each}" for each in corpora.subjects()} | FAULTS),
+        ("package:qemu-system-x86", RUNS | FAULTS | KUNIT),
+        ("source:6.12", FAULTS | KUNIT),
+        ("suite:runner", RUNS | FAULTS),
         ("product:build/fuzz/fuzz/period_fuzzer", {"fuzz/period"}),
         ("docs/check.md", set()),
     ],

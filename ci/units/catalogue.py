@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 
 from ci import judge, lint, matrix_file
-from ci.mutation import host
 from ci.units.inputs import Inputs, package_files
 from ci.units.unit import OUT, ROOT, Unit
 from fuzz import corpora
@@ -18,7 +17,7 @@ KERNELS = tuple(reversed(kernel.known()))
 SOME_AT_NIGHT = re.compile(r"\bnightly(_params)?\b")
 TIDY_PARTS = 4
 SAMPLE = 12
-"""`make check` tries one of so many mutants, always the same ones."""
+"""`make check` tries one of so many faults of the driver, always the same ones."""
 HOUR_S = 3600
 GUEST_MB = 1200
 RUN_S = 100
@@ -38,7 +37,7 @@ CPP_READS = (
     *("glob:conformance/rules/*", "glob:conformance/*.toml", "file:CMakePresets.json"),
     *("glob:*.clang-tidy", "file:ci/checks/tidy.py", "package:clang-tidy-22"),
     *("file:ci/__init__.py", "file:ci/checks/__init__.py"),
-    *("glob:ci/units/*.py", "glob:ci/mutation/*.py", "glob:faults/*.py", *PACKAGES),
+    *("glob:ci/units/*.py", "glob:ci/faults/*.py", "glob:faults/*.py", *PACKAGES),
     *("package:libstdc++-12-dev", "package:libgtest-dev", "package:libgmock-dev"),
     *("package:nlohmann-json3-dev", "package:libtomlplusplus-dev", "package:libcli11-dev"),
     *("package:libbpf-dev", "package:libc6-dev", "package:linux-libc-dev"),
@@ -50,7 +49,7 @@ UNTRACED = {
     "ci/tests/units_test.py": TRACERS,
     "ci/tests/stated_test.py": (*TRACERS, "glob:conformance/*.py", "glob:*.toml", "names:/"),
     "fuzz/tests/seeded_faults_test.py": (
-        *("glob:fuzz/*", *CPP_READS, "glob:*/mutants/*.patch", "glob:kunit/vectors/*"),
+        *("glob:fuzz/*", *CPP_READS, "glob:faults/*", "glob:kunit/vectors/*"),
         *("package:clang-14", "package:ninja-build"),
     ),
     "fuzz/tests/build_test.py": ("glob:fuzz/*", *CPP_READS),
@@ -334,62 +333,42 @@ def fuzz_units() -> list[Unit]:
     return found
 
 
-def mutants_unit(name: str, words: Sequence[str], default_s: float, needs: Sequence[str]) -> Unit:
-    """Some of the mutants. ci/mutants.py keeps the records of their kills."""
+def faults_unit(name: str, words: Sequence[str], default_s: float, needs: Sequence[str]) -> Unit:
+    """Some of the faults. ci/faults keeps the records of their results."""
     out = OUT / name.replace("/", "-")
     return Unit(
         name,
-        ((PYTHON, "-m", "ci.mutants", *words, "--out", str(out)),),
+        ((PYTHON, "-m", "ci.faults", *words, "--out", str(out)),),
         2 * HOUR_S,
-        " ".join((PYTHON, "-m", "ci.mutants", *words)),
+        " ".join((PYTHON, "-m", "ci.faults", *words)),
         out / "results.json",
         needs=tuple(needs),
         reads=(
-            *("glob:driver/*", "glob:ci/mutation/*.py", "file:ci/mutants.py"),
-            *("glob:faults/*", "glob:pmubase/*", "glob:vm/*"),
+            *("glob:driver/*", "glob:ci/faults/*", "file:ci/parts.py", "glob:faults/*"),
+            *("glob:pmubase/*", "glob:vm/*", "glob:ci/units/*.py", "glob:cmake/*"),
             *("file:ci/__init__.py", "file:ci/judge.py", "file:ci/kunit_command.py"),
-            *("file:ci/units/__init__.py", "file:ci/units/inputs.py", "file:ci/units/records.py"),
-            *("file:conformance/__init__.py", "file:conformance/rules/__init__.py"),
-            *("file:conformance/rules/generate.py", "glob:conformance/rules/*.toml"),
-            *("glob:conformance/mutants/*", "glob:oracle/mutants/*", "file:fuzz/__init__.py"),
-            *("file:fuzz/corpora.py", "file:fuzz/suite.txt", "glob:fuzz/*.cpp", "glob:fuzz/*.h"),
-            *("glob:conformance/*.h", "glob:oracle/*.h"),
-            *(f"file:{name}" for name in host.suite_sources(ROOT)),
+            *("file:ci/build", "file:CMakeLists.txt", "file:CMakePresets.json"),
+            *("glob:conformance/*", "glob:oracle/*", "glob:tools/*", "glob:kunit/*"),
+            *("glob:fuzz/*.py", "glob:fuzz/*.txt", "glob:fuzz/*.cpp", "glob:fuzz/*.h"),
             *("package:g++-12", "package:ninja-build", "package:libgtest-dev"),
             "package:libgmock-dev",
             *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "package:gcc-12"),
-            *("glob:conformance/targets/*", *(f"cache:kernels/{k}-amd64.json" for k in KERNELS)),
-            *("glob:kunit/*", *(f"source:{kernel}" for kernel in KERNELS)),
+            *(f"cache:kernels/{k}-amd64.json" for k in KERNELS),
+            *(f"source:{kernel}" for kernel in KERNELS),
         ),
         cores=2,
         memory_mb=2500,
         default_s=default_s,
         fresh=("--fresh",),
-        lock="mutants",
+        lock="faults",
     )
 
 
-def lies_unit(kernel: str) -> Unit:
-    """The lies, judged on one kernel."""
-    out = OUT / f"lies-{kernel}"
-    words = ("-m", "ci.lies", "--kernel", kernel)
-    return Unit(
-        f"lies/{kernel}",
-        ((PYTHON, *words, "--out", str(out)),),
-        HOUR_S,
-        " ".join((PYTHON, *words)),
-        out / "results.json",
-        needs=("build/guest", f"build/module-{kernel}"),
-        reads=(
-            *("glob:ci/lying/*.py", "file:ci/lies.py", "file:ci/__init__.py"),
-            *("glob:faults/*", "glob:pmubase/*", "glob:vm/*"),
-            *("glob:conformance/lies/*", "glob:conformance/rules/*", "glob:driver/*"),
-            *("file:conformance/__init__.py", "glob:ci/units/*.py"),
-            *("suite:runner", "suite:report", "suite:cases", *judge.MACHINE, "package:gcc-12"),
-            *("glob:conformance/targets/*", f"cache:kernels/{kernel}-amd64.json"),
-        ),
-        memory_mb=GUEST_MB,
-        default_s=180,
+def answers_unit(kernel: str) -> Unit:
+    """The wrong answers, judged on one kernel."""
+    words = ("--kind", "answer", "--kernel", kernel)
+    return faults_unit(
+        f"faults/answers-{kernel}", words, 180, ("build/guest", f"build/module-{kernel}")
     )
 
 
@@ -403,10 +382,13 @@ def check_units(inputs: Inputs) -> list[Unit]:
         kunit_unit(KERNELS[0]),
         *run_units(matrix_file.checked()),
         *fuzz_units(),
-        lies_unit(KERNELS[0]),
-        mutants_unit(
-            "mutants/sample",
-            ("--observer", "unit", "--observer", "suite", "--part", f"1/{SAMPLE}"),
+        answers_unit(KERNELS[0]),
+        faults_unit(
+            "faults/sample",
+            (
+                *("--kind", "driver", "--observer", "unit", "--observer", "suite"),
+                *("--part", f"1/{SAMPLE}"),
+            ),
             160,
             ("build/guest", "build/module-6.12"),
         ),

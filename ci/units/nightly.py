@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 from ci import matrix_file, stated
-from ci.regression import recipes
+from ci.faults import kernels
 from ci.units import catalogue
 from ci.units.catalogue import GUESTS, GUEST_MB, HOUR_S, KERNELS, PYTHON
 from ci.units.inputs import Inputs
@@ -16,8 +15,8 @@ from fuzz import corpora
 from vm import kernel, stock
 
 ANALYZER_PARTS = 16
-MUTANT_PARTS = 16
-REGRESSION_PARTS = 12
+FAULT_PARTS = 16
+KERNEL_FAULT_PARTS = 12
 ORACLE_CALLS = 100_000
 ORACLE_PARTS = 5
 FUZZ_S = 3600
@@ -42,9 +41,8 @@ def nightly_units(inputs: Inputs, rounds: int) -> list[Unit]:
         *_stated(catalogue.check_units(inputs)),
         *_debug_runs(),
         *_matrix_jobs(),
-        *(catalogue.lies_unit(name) for name in KERNELS[1:]),
-        *_mutants(),
-        *_regressions(),
+        *(catalogue.answers_unit(name) for name in KERNELS[1:]),
+        *_faults(),
         *_oracle(),
         *_fuzzing(),
         *_soaks(rounds),
@@ -155,55 +153,48 @@ def _matrix_jobs() -> list[Unit]:
     return found
 
 
-def _mutants() -> list[Unit]:
-    """All mutants on each kernel, by all their observers, until each rule that a mutant names was failed."""
-    found = []
-    for name in (*KERNELS, *kernel.debug_known()):
-        factor = 4 if name.endswith("-debug") else 1
-        found += [
-            catalogue.mutants_unit(
-                f"mutants/{name}-{part}of{MUTANT_PARTS}",
-                ("--kernel", name, "--rules", "--part", f"{part}/{MUTANT_PARTS}"),
-                300 * factor,
-                GUESTS,
-            )
-            for part in range(1, MUTANT_PARTS + 1)
-        ]
-    return found
-
-
-def _regressions() -> list[Unit]:
-    """All regressions on each series. ci/regressions.py keeps their results."""
-    found = []
-    for name in reversed(recipes.series()):
-        for part in range(1, REGRESSION_PARTS + 1):
-            words = ("--kernel", name, "--part", f"{part}/{REGRESSION_PARTS}")
-            unit = _run(
-                f"regressions/{name}-{part}of{REGRESSION_PARTS}",
-                (PYTHON, "-m", "ci.regressions", *words),
-                f"make regressions KERNEL={name} PART={part}/{REGRESSION_PARTS}",
-                1500,
-            )
-            more = {"cores": 2, "memory_mb": 4000, "lock": "regressions", "fresh": ("--fresh",)}
-            found.append(dataclasses.replace(unit, **more))
-    return found
+def _faults() -> list[Unit]:
+    """All faults that no test of pytest applies, on each kernel, by all their observers, until each rule that a fault
+    names was failed; those in the kernel until one case fails."""
+    observers = [
+        word for each in ("unit", "fuzz", "kunit", "suite") for word in ("--observer", each)
+    ]
+    ours = ("--kind", "driver", "--kind", "suite", "--rules", *observers)
+    runs = [
+        (name, ours, FAULT_PARTS, 1200 if name.endswith("-debug") else 300)
+        for name in (*KERNELS, *kernel.debug_known())
+    ]
+    runs += [
+        (name, ("--kind", "kernel"), KERNEL_FAULT_PARTS, 1500)
+        for name in reversed(kernels.series())
+    ]
+    return [
+        catalogue.faults_unit(
+            f"faults/{words[1]}-{name}-{part}of{parts}",
+            ("--kernel", name, *words, "--part", f"{part}/{parts}"),
+            default_s,
+            GUESTS,
+        )
+        for name, words, parts, default_s in runs
+        for part in range(1, parts + 1)
+    ]
 
 
 def _oracle() -> list[Unit]:
-    """Compares a kernel's errnos with the model in shards, and detects mutants."""
-    found = []
+    """Compares a kernel's errnos with the model, in shards."""
     calls = ORACLE_CALLS // ORACLE_PARTS
-    for name in KERNELS:
-        kinds = [
-            (f"calls-{n + 1}of{ORACLE_PARTS}", ("--no-mutants", "--calls", str(calls)), n * calls)
-            for n in range(ORACLE_PARTS)
-        ]
-        for label, words, first in (*kinds, ("mutants", ("--calls", "0"), 0)):
-            command = ("ci.oracle", "--kernel", name, *words, "--from", str(first))
-            found.append(
-                _tool(f"oracle/{name}-{label}", command, f"oracle-{name}", GUESTS, 900, cores=2)
-            )
-    return found
+    return [
+        _tool(
+            f"oracle/{name}-calls-{n + 1}of{ORACLE_PARTS}",
+            ("ci.oracle", "--kernel", name, "--calls", str(calls), "--from", str(n * calls)),
+            f"oracle-{name}",
+            GUESTS,
+            900,
+            cores=2,
+        )
+        for name in KERNELS
+        for n in range(ORACLE_PARTS)
+    ]
 
 
 def _fuzzing() -> list[Unit]:

@@ -137,17 +137,6 @@ def _results(path: Path) -> tuple[Case, ...]:
             )
             for case in document.get("cases", [])
         ]
-        found += [
-            # A killed mutant counts as a pass, also for an observer that missed it, if another one was enough.
-            Case(
-                f"{row['id']} by {row['observer']} on {row['kernel']}",
-                "PASS" if "KILLED" in (row["result"], row["verdict"]) else str(row["result"]),
-                (),
-                str(row["detail"])[:300],
-            )
-            for row in document.get("mutants", [])
-            if "result" in row
-        ]
         problems = [str(problem) for problem in document.get("problems", [])]
         counts = int(totals["passed"]), int(totals["cases"]), int(totals["skipped"])
     except (OSError, ValueError, KeyError, TypeError) as error:

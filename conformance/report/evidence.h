@@ -18,7 +18,7 @@ struct OtherTest {
   std::string file;  // from the project's root
 };
 
-// A reason why a rule has no test, or why no mutant can violate it.
+// A reason why a rule has no test, or why no fault can fail it.
 struct Reason {
   std::string rule;
   std::string reason;
@@ -26,7 +26,7 @@ struct Reason {
 
 // A bug on purpose, with the claim that tests of `rules` fail because of it.
 struct Fault {
-  std::string kind = {};  // "mutant", "regression", "lie", "false claim"
+  std::string kind = {};  // what it breaks: "driver", "kernel", ...
   std::string id = {};
   std::string text = {};
   std::string file = {};                // from the project's root
@@ -55,7 +55,7 @@ struct Evidence {
   std::vector<OtherTest> tests;
   std::vector<Reason> untested;
   std::vector<Fault> faults;
-  std::vector<Reason> exempt;  // no mutant can violate the rule
+  std::vector<Reason> exempt;  // no fault can fail the rule
   std::vector<DocumentedFinding> findings;
   std::vector<SubjectFact> subjects;
   std::string results;  // path of the folder with the results of runs

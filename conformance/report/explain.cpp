@@ -98,12 +98,7 @@ void AddMissing(const Json& facts, Page* page) {
 
 void AddFaults(const Json& facts, Page* page) {
   for (const Json& fault : facts["faults"]) {
-    const std::string kind = Text(fault, "kind");
-    // The longer names would not fit into the column.
-    const std::string label = kind == "false claim"  ? "claim"
-                              : kind == "regression" ? "real bug"
-                                                     : kind;
-    page->Fact(label, FaultLine(fault));
+    page->Fact("fault", FaultLine(fault));
   }
 }
 

@@ -14,8 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kCaught = "CAUGHT";
-
 std::string Text(const json& row, const char* key) { return row.value(key, std::string()); }
 
 // Calls `parse` with the content of a file. Returns whether the file exists.
@@ -51,22 +49,13 @@ void Add(const SeenFault& fault, Recorded* recorded) {
   if (std::find(seen.begin(), seen.end(), fault) == seen.end()) seen.push_back(fault);
 }
 
-void AddMutants(const json& file, Recorded* recorded) {
+void AddFaults(const json& file, Recorded* recorded) {
   for (const auto& [rule, rows] : file.get<std::map<std::string, json>>()) {
     for (const auto& row : rows) {
-      Add({rule, "mutant", row.at("mutant"), Text(row, "observer"), Text(row, "test"),
+      Add({rule, row.at("kind"), row.at("id"), Text(row, "observer"), Text(row, "test"),
            Text(row, "kernel")},
           recorded);
     }
-  }
-}
-
-void AddLies(const json& file, Recorded* recorded) {
-  for (const auto& row : file.at("pairs")) {
-    const SeenFault fault{row.at("rule"),     "lie", row.at("lie"), "suite", Text(row, "case"),
-                          Text(row, "kernel")};
-    if (Text(row, "result") == kCaught) Add(fault, recorded);
-    recorded->ran.emplace(fault.kind, fault.id);
   }
 }
 
@@ -78,14 +67,13 @@ Recorded ReadRecorded(const std::string& folder) {
   recorded.has_judged = Read(folder + "/judged.json", [&](const json& file) {
     for (const auto& row : file.at("runs")) recorded.runs.push_back(Run(row));
   });
-  std::vector<std::string> mutants = {folder + "/mutants"};
+  std::vector<std::string> runs = {folder + "/faults"};
   for (const std::string& name : ListFolder(folder + "/check")) {
-    mutants.push_back(folder + "/check/" + name);
+    runs.push_back(folder + "/check/" + name);
   }
-  for (const std::string& run : mutants) {
-    Read(run + "/rules.json", [&](const json& file) { AddMutants(file, &recorded); });
+  for (const std::string& run : runs) {
+    Read(run + "/rules.json", [&](const json& file) { AddFaults(file, &recorded); });
   }
-  Read(folder + "/lies/results.json", [&](const json& file) { AddLies(file, &recorded); });
   return recorded;
 }
 

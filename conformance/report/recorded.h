@@ -2,12 +2,10 @@
 // Results of earlier runs, in the folder that evidence.json names. Each file is optional.
 //
 //   judged.json          make check, make matrix:  {"runs": [run]}, see ci/judged.py
-//   mutants/rules.json   make mutants:             {rule: [{mutant, observer, test, kernel}]}
+//   faults/rules.json    make faults:              {rule: [{kind, id, observer, test, kernel}]}
 //   check/*/rules.json   make check, make nightly: the same
-//   lies/results.json    runs with lies:           {"pairs": [{lie, rule, result, case, kernel}]}
 //
-// Unknown keys are ignored. A pair has the result "CAUGHT" if a case of the rule failed. Only the
-// keys `mutant`, `lie` and `rule` are required.
+// Unknown keys are ignored. Only the keys `kind` and `id` are required.
 #ifndef PMUCONF_REPORT_RECORDED_H_
 #define PMUCONF_REPORT_RECORDED_H_
 

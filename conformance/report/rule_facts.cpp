@@ -15,9 +15,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kNamed = 4;
 constexpr const char* kStates[] = {"seen", "claimed", "reason", "none"};
-constexpr const char* kRegression = "regression";
 // In the order of the summary.
-constexpr const char* kKinds[] = {"mutant", kRegression, "lie", "false claim"};
+constexpr const char* kKinds[] = {"driver", "kernel", "answer", "target", "suite"};
 
 std::string_view ToString(RuleStatus status) {
   switch (status) {
@@ -77,16 +76,6 @@ Json Row(const Fault& fault) {
           {"observers", fault.observers}, {"seen", Json::array()}};
 }
 
-// The results of a regression. Its entry exists only because cases caught it.
-Json Caught(const Fault& regression) {
-  Json rows = Json::array();
-  const std::string test = regression.cases.empty() ? "" : regression.cases.front();
-  for (const std::string& kernel : regression.kernels) {
-    rows.push_back(Row(SeenFault{.observer = "suite", .test = test, .kernel = kernel}));
-  }
-  return rows;
-}
-
 // The faults that name the rule or were seen to fail it, the latter first.
 Json FaultsOf(std::string_view rule, const FactSources& sources) {
   std::map<std::pair<std::string, std::string>, Json> seen;
@@ -103,10 +92,7 @@ Json FaultsOf(std::string_view rule, const FactSources& sources) {
       proven.back()["seen"] = it->second;
       seen.erase(it);
     } else if (Names(fault, rule, sources)) {
-      const bool caught = fault.kind == kRegression;
-      Json& list = caught ? proven : claimed;
-      list.push_back(Row(fault));
-      if (caught) list.back()["seen"] = Caught(fault);
+      claimed.push_back(Row(fault));
     }
   }
   for (const auto& [key, rows] : seen) {  // The file of the fault no longer exists.
@@ -117,7 +103,7 @@ Json FaultsOf(std::string_view rule, const FactSources& sources) {
   return proven;
 }
 
-// Returns "2 mutants (M01-1, M01-2) and 1 lie (L01)".
+// Returns "2 driver faults (M01-1, M01-2) and 1 answer fault (count-is-high)".
 std::string Counted(const Json& faults) {
   std::vector<std::string> parts;
   for (const std::string kind : kKinds) {
@@ -129,7 +115,8 @@ std::string Counted(const Json& faults) {
     }
     if (n > kNamed) ids += ", and " + std::to_string(n - kNamed) + " more";
     if (n != 0) {
-      parts.push_back(std::to_string(n) + " " + kind + (n == 1 ? "" : "s") + " (" + ids + ")");
+      parts.push_back(std::to_string(n) + " " + kind + " fault" + (n == 1 ? "" : "s") + " (" + ids +
+                      ")");
     }
   }
   std::string text;
@@ -205,7 +192,7 @@ Json MissingOf(const FactSources& sources) {
   Json rows = Json::array();
   if (!sources.evidence.known) {
     rows.push_back(
-        "there is no evidence.json next to the program: other tests, mutants, findings and results "
+        "there is no evidence.json next to the program: other tests, faults, findings and results "
         "of runs are not listed");
   } else if (!sources.recorded.has_judged) {
     rows.push_back("no run is recorded in " + sources.evidence.results +

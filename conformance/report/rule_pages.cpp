@@ -73,7 +73,8 @@ void AddFaults(const Json& facts, std::ostream& os) {
   for (const Json& fault : facts["faults"]) {
     const std::string file = Text(fault, "file"), id = Text(fault, "id");
     const std::string target = Text(fault, "target");
-    os << "  - " << Text(fault, "kind") << " " << (file.empty() ? Markdown(id) : Link(id, file));
+    os << "  - " << Text(fault, "kind") << " fault "
+       << (file.empty() ? Markdown(id) : Link(id, file));
     if (!target.empty()) os << " on " << Markdown(target);
     if (!fault["kernels"].empty()) os << ", " << Joined(fault["kernels"], ", ");
     os << ": " << Markdown(Text(fault, "text"));
@@ -143,14 +144,14 @@ std::string JudgedBy(const Json& facts) {
   return text.empty() ? "nothing" : text;
 }
 
-// Returns "2 mutants, 1 lie", or "nothing", with a word for claims and reasons.
+// Returns "2 driver faults, 1 answer fault", or "nothing", with a word for claims and reasons.
 std::string FailedBy(const Json& facts) {
   const Proof proof = ProofOf(facts);
   if (proof == Proof::kNone) return "nothing";
   if (proof == Proof::kReason) return "nothing, with a reason";
   std::map<std::string, std::size_t> kinds;
   for (const Json& fault : facts["faults"]) {
-    if (proof == Proof::kClaimed || !fault["seen"].empty()) ++kinds[Text(fault, "kind")];
+    if (proof == Proof::kClaimed || !fault["seen"].empty()) ++kinds[Text(fault, "kind") + " fault"];
   }
   std::string text;
   for (const auto& [kind, n] : kinds) text = Plus(text, CountOf(n, kind));
@@ -173,7 +174,7 @@ std::string Targets(const Json& facts) {
 std::string IndexOf(const std::vector<Json>& all, const std::map<std::string, int>& areas) {
   std::ostringstream os;
   os << "# The rules\n\n`make rules` generates these pages from the catalogue, the tests, the "
-     << "mutants and the results of runs. " << all.size() << " rules in " << areas.size()
+     << "faults and the results of runs. " << all.size() << " rules in " << areas.size()
      << " areas:";
   for (const auto& [area, n] : areas) os << " [" << area << "](" << area << ".md) " << n;
   os << ".\n\n- *judged by*: the tests that verify the rule\n"
@@ -210,7 +211,7 @@ std::string OnePage(const FactSources& sources) {
   const auto areas = AreasOf(all);
   std::ostringstream os;
   os << "# The rules\n\n`make rules` generates this page from the catalogue, the tests, the "
-     << "mutants and the results of runs. " << all.size() << " rules in " << areas.size()
+     << "faults and the results of runs. " << all.size() << " rules in " << areas.size()
      << " areas:";
   for (const auto& [area, n] : areas) {
     os << " [" << area << "](#" << AnchorOf(area) << ") " << n;

@@ -57,14 +57,14 @@ constexpr const char* kAll = R"({
     {"rule": "CNT-998", "layer": "vm", "name": "test_other", "file": "vm/tests/b_test.py"}],
   "untested": [],
   "faults": [
-    {"kind": "mutant", "id": "C01", "text": "It counts twice.", "file": "driver/mutants/C01-a.patch",
+    {"kind": "driver", "id": "C01", "text": "It counts twice.", "file": "faults/driver/C01-a.patch",
      "rules": ["CNT-999"], "cases": [], "target": "refpmu", "kernels": [], "observers": ["suite"]},
-    {"kind": "mutant", "id": "C02", "text": "It stops.", "file": "driver/mutants/C02-b.patch",
+    {"kind": "driver", "id": "C02", "text": "It stops.", "file": "faults/driver/C02-b.patch",
      "rules": ["CNT-999"], "cases": [], "target": "refpmu", "kernels": ["6.12"],
      "observers": ["kunit"]},
-    {"kind": "false claim", "id": "too-few", "text": "A claim.", "file": "t.py", "rules": [],
+    {"kind": "target", "id": "too-few", "text": "A claim.", "file": "t.py", "rules": [],
      "cases": ["Counting.Counts"], "target": "refpmu", "kernels": [], "observers": []},
-    {"kind": "mutant", "id": "C03", "text": "Of another rule.", "file": "c", "rules": ["CNT-998"],
+    {"kind": "driver", "id": "C03", "text": "Of another rule.", "file": "c", "rules": ["CNT-998"],
      "cases": [], "target": "refpmu", "kernels": [], "observers": []}],
   "exempt": [{"rule": "CNT-998", "reason": "perf does it."}],
   "findings": [{"title": "A PMU drifts", "section": "Intel", "link": "docs/findings.md#a-pmu-drifts",
@@ -82,9 +82,9 @@ constexpr const char* kJudged = R"({"runs": [
    "rules": {"CNT-999": "FAILED"},
    "bad": [{"case": "Counting.Counts", "result": "FAIL", "message": "7, not 8", "rules": []}]}]})";
 
-constexpr const char* kSeenMutants = R"({"CNT-999": [
-  {"mutant": "C01", "observer": "suite", "test": "Counting.Counts", "kernel": "6.1"},
-  {"mutant": "C01", "observer": "kunit", "test": "suite.counts", "kernel": "6.12"}]})";
+constexpr const char* kSeenFaults = R"({"CNT-999": [
+  {"kind": "driver", "id": "C01", "observer": "suite", "test": "Counting.Counts", "kernel": "6.1"},
+  {"kind": "driver", "id": "C01", "observer": "kunit", "test": "suite.counts", "kernel": "6.12"}]})";
 
 class EvidenceFile : public testing::Test {
  protected:
@@ -155,7 +155,7 @@ class EvidenceFile : public testing::Test {
 
 TEST_F(EvidenceFile, RuleIsExplainedWithAllItsEvidence) {
   Write("runs/judged.json", kJudged);
-  Write("runs/mutants/rules.json", kSeenMutants);
+  Write("runs/faults/rules.json", kSeenFaults);
   EXPECT_EQ(Explained(kAll),
             R"(CNT-999  SHOULD, active, subject: driver
   The PMU SHOULD count.
@@ -169,10 +169,10 @@ case:     Counting.Counts  conformance/cases/a_test.cpp:7
 over:     cpu: 0, 1
 KUnit:    suite.counts  kunit/a.c
 pytest:   test_counts  vm/tests/a_test.py
-can fail: failed by 1 mutant (C01)
-mutant:   C01 on refpmu: It counts twice.  (seen: Counting.Counts on 6.1; KUnit suite.counts on 6.12)
-mutant:   C02 on refpmu, 6.12: It stops.  (claimed)
-claim:    too-few on refpmu: A claim.  (claimed)
+can fail: failed by 1 driver fault (C01)
+fault:    C01 on refpmu: It counts twice.  (seen: Counting.Counts on 6.1; KUnit suite.counts on 6.12)
+fault:    C02 on refpmu, 6.12: It stops.  (claimed)
+fault:    too-few on refpmu: A claim.  (claimed)
 judged:   PASSED on KUnit (6.12); refpmu (6.1, 6.12)
 judged:   FAILED on board aarch64 (6.12)
 finding:  A PMU drifts  docs/findings.md#a-pmu-drifts
@@ -182,7 +182,7 @@ waiver:   BOARD-1 for Counting.Counts on board, aarch64, kernels >=6.1: it drift
 
 TEST_F(EvidenceFile, CaseIsExplainedWithItsRulesAndFailures) {
   Write("runs/judged.json", kJudged);
-  Write("runs/mutants/rules.json", kSeenMutants);
+  Write("runs/faults/rules.json", kSeenFaults);
   const FactSources sources = Sources(kAll);
   EXPECT_EQ(ExplainTest(TestFacts("Counting.Counts", sources), false),
             R"(Counting.Counts  case
@@ -191,8 +191,8 @@ rule:     CNT-999 SHOULD  The PMU SHOULD count.
 needs:    sampling
 timing:   a clock
 over:     cpu: 0, 1
-mutant:   C01 on refpmu: It counts twice.  (seen: Counting.Counts on 6.1)
-claim:    too-few on refpmu: A claim.  (claimed)
+fault:    C01 on refpmu: It counts twice.  (seen: Counting.Counts on 6.1)
+fault:    too-few on refpmu: A claim.  (claimed)
 failed:   FAIL on board, 6.12 aarch64, 2026-01-03: 7, not 8
 waiver:   BOARD-1 for Counting.Counts on board, aarch64, kernels >=6.1: it drifts
 )");
@@ -210,29 +210,29 @@ TEST_F(EvidenceFile, KunitTestIsExplainedWithItsRules) {
 
 TEST_F(EvidenceFile, SummaryPrefersSeenFaultsToClaims) {
   EXPECT_EQ(Summary(kAll),
-            "failed by 2 mutants (C01, C02) and 1 false claim (too-few); claimed, no result is "
-            "recorded");
-  Write("runs/mutants/rules.json", kSeenMutants);
-  EXPECT_EQ(Summary(kAll), "failed by 1 mutant (C01)");
+            "failed by 2 driver faults (C01, C02) and 1 target fault (too-few); claimed, no result "
+            "is recorded");
+  Write("runs/faults/rules.json", kSeenFaults);
+  EXPECT_EQ(Summary(kAll), "failed by 1 driver fault (C01)");
 }
 
 TEST_F(EvidenceFile, ClaimThatNoResultConfirmsIsNoProof) {
-  Write("runs/mutants/rules.json", R"({"CNT-998": [{"mutant": "C01"}]})");
+  Write("runs/faults/rules.json", R"({"CNT-998": [{"kind": "driver", "id": "C01"}]})");
   const std::string fault =
-      R"([{"kind": "mutant", "id": "C01", "text": "", "file": "", "rules": ["CNT-999"],
+      R"([{"kind": "driver", "id": "C01", "text": "", "file": "", "rules": ["CNT-999"],
            "cases": [], "target": "", "kernels": [], "observers": []}])";
   json file = json::parse(kNone);
   file["faults"] = json::parse(fault);
   file["results"] = "runs";
-  EXPECT_EQ(Summary(file.dump()), "nothing was seen to fail it; claimed by 1 mutant (C01)");
+  EXPECT_EQ(Summary(file.dump()), "nothing was seen to fail it; claimed by 1 driver fault (C01)");
 }
 
-TEST_F(EvidenceFile, MutantsOfSeveralRunsAreUnitedWithoutRepetition) {
-  Write("runs/mutants/rules.json", kSeenMutants);
-  Write("runs/check/mutants-sample/rules.json", R"({"CNT-999": [
-    {"mutant": "C01", "observer": "suite", "test": "Counting.Counts", "kernel": "6.1"},
-    {"mutant": "C02", "observer": "fuzz", "test": "period", "kernel": ""}]})");
-  EXPECT_EQ(Summary(kAll), "failed by 2 mutants (C01, C02)");
+TEST_F(EvidenceFile, FaultsOfSeveralRunsAreUnitedWithoutRepetition) {
+  Write("runs/faults/rules.json", kSeenFaults);
+  Write("runs/check/faults-sample/rules.json", R"({"CNT-999": [
+    {"kind": "driver", "id": "C01", "observer": "suite", "test": "Counting.Counts", "kernel": "6.1"},
+    {"kind": "driver", "id": "C02", "observer": "fuzz", "test": "period", "kernel": ""}]})");
+  EXPECT_EQ(Summary(kAll), "failed by 2 driver faults (C01, C02)");
   const auto faults = RuleFacts(kRule, Sources(kAll))["faults"];
   EXPECT_EQ(faults[0]["seen"].size(), 2U);
   EXPECT_THAT(Explained(kAll), HasSubstr("It stops.  (seen: fuzz period)\n"));
@@ -254,12 +254,11 @@ TEST(DimensionsOf, EachDimensionIsNamedWithItsValues) {
   EXPECT_THAT(DimensionsOf(0), testing::IsEmpty());
 }
 
-TEST_F(EvidenceFile, SeenLieCountsIfItWasCaught) {
-  Write("runs/lies/results.json", R"({"pairs": [
-    {"lie": "L1", "rule": "CNT-999", "result": "CAUGHT", "case": "Counting.Counts"},
-    {"lie": "L2", "rule": "CNT-999", "result": "MISSED"}]})");
-  Write("runs/mutants/rules.json", kSeenMutants);
-  EXPECT_EQ(Summary(kAll), "failed by 1 mutant (C01) and 1 lie (L1)");
+TEST_F(EvidenceFile, FaultsOfEachKindAreCounted) {
+  Write("runs/faults/rules.json", kSeenFaults);
+  Write("runs/check/answers/rules.json",
+        R"({"CNT-999": [{"kind": "answer", "id": "count-is-high"}]})");
+  EXPECT_EQ(Summary(kAll), "failed by 1 driver fault (C01) and 1 answer fault (count-is-high)");
 }
 
 TEST_F(EvidenceFile, ReasonExplainsWhyNothingFailsIt) {
@@ -302,7 +301,7 @@ TEST_F(EvidenceFile, AbsentFilesAreReported) {
   sources.evidence = Evidence();
   EXPECT_THAT(ExplainRule(RuleFacts(kRule, sources), false),
               EndsWith("missing:  there is no evidence.json next to the program: other tests, "
-                       "mutants, findings and results of runs are not listed\n"));
+                       "faults, findings and results of runs are not listed\n"));
 }
 
 TEST_F(EvidenceFile, PagesHaveASectionAndARowForEachRule) {
@@ -311,13 +310,13 @@ TEST_F(EvidenceFile, PagesHaveASectionAndARowForEachRule) {
   ASSERT_THAT(pages, testing::SizeIs(2));
   EXPECT_THAT(pages.at("CNT.md"), HasSubstr("\n## CNT-999\n\n**SHOULD** The PMU SHOULD count.\n"));
   EXPECT_THAT(pages.at("CNT.md"),
-              HasSubstr("\n  - mutant [C01](../../driver/mutants/C01-a.patch) on refpmu: It counts "
-                        "twice. (claimed)\n"));
+              HasSubstr("\n  - driver fault [C01](../../faults/driver/C01-a.patch) on refpmu: It "
+                        "counts twice. (claimed)\n"));
   EXPECT_THAT(pages.at("README.md"),
               HasSubstr("| [CNT-999](CNT.md#cnt-999) | SHOULD | driver | 1 case, 1 KUnit, 1 pytest "
-                        "| 1 false claim, 2 mutants (claimed) | 3 passed, 1 failed |\n"));
+                        "| 2 driver faults, 1 target fault (claimed) | 3 passed, 1 failed |\n"));
   EXPECT_THAT(pages.at("README.md"), HasSubstr("| [CNT-998](CNT.md#cnt-998) | MUST |  | 1 pytest | "
-                                               "1 mutant (claimed) | 1 passed |\n"));
+                                               "1 driver fault (claimed) | 1 passed |\n"));
 }
 
 TEST_F(EvidenceFile, InvalidFileIsAnErrorWithItsPath) {
@@ -332,8 +331,8 @@ TEST_F(EvidenceFile, InvalidFileIsAnErrorWithItsPath) {
 TEST_F(EvidenceFile, InvalidResultsAreAnErrorWithTheirPath) {
   for (const auto& [name, text] :
        {std::pair("judged.json", R"({"runs": [{"target": "x"}]})"),
-        std::pair("mutants/rules.json", R"({"CNT-999": [{"kernel": "6.1"}]})"),
-        std::pair("lies/results.json", R"({"pairs": [{"result": "CAUGHT", "rule": "A"}]})")}) {
+        std::pair("faults/rules.json", R"({"CNT-999": [{"kernel": "6.1"}]})"),
+        std::pair("check/x/rules.json", R"({"CNT-999": [{"id": "C01"}]})")}) {
     Write(std::string("runs/") + name, text);
     try {
       ReadRecorded(folder_ + "/runs");

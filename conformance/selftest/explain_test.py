@@ -36,15 +36,14 @@ def pmuconf(*words: str, program: pathlib.Path = BINARY) -> subprocess.Completed
 
 @pytest.fixture(name="evidence")
 def fixture_evidence(tmp_path: pathlib.Path) -> str:
-    """This checkout's evidence.json, with results that do not depend on earlier runs: mutant M01-1 was seen to fail
-    CNT-007, and its case passed on refpmu. No regression was caught."""
+    """This checkout's evidence.json, with results that do not depend on earlier runs: fault M01-1 was seen to fail
+    CNT-007, and its case passed on refpmu."""
     document = json.loads(EVIDENCE.read_text("utf-8")) | {"results": "runs"}
-    document["faults"] = [row for row in document["faults"] if row["kind"] != "regression"]
     (tmp_path / "evidence.json").write_text(json.dumps(document), "utf-8")
-    (tmp_path / "runs" / "mutants").mkdir(parents=True)
-    row = {"mutant": "M01-1", "observer": "suite", "test": "Counting.X", "kernel": "6.12"}
-    seen = {"CNT-007": [row]}
-    (tmp_path / "runs/mutants/rules.json").write_text(json.dumps(seen), "utf-8")
+    (tmp_path / "runs" / "faults").mkdir(parents=True)
+    row = {"kind": "driver", "id": "M01-1", "observer": "suite", "test": "Counting.X"}
+    seen = {"CNT-007": [row | {"kernel": "6.12"}]}
+    (tmp_path / "runs/faults/rules.json").write_text(json.dumps(seen), "utf-8")
     runs = [RUN | {"bad": [], "rules": {"CNT-007": "PASSED", "DRV-001": "PASSED"}}]
     (tmp_path / "runs/judged.json").write_text(json.dumps({"runs": runs}), "utf-8")
     return str(tmp_path / "evidence.json")
@@ -65,34 +64,32 @@ def lines_of(identifier: str, evidence: str, *labels: str) -> list[str]:
     return [line for line in done.stdout.splitlines() if line.startswith(labels)]
 
 
-def test_rule_with_mutants_names_those_that_were_seen(evidence: str) -> None:
+def test_rule_with_faults_names_those_that_were_seen(evidence: str) -> None:
     (line,) = lines_of("CNT-007", evidence, "can fail:")
-    assert line == "can fail: failed by 1 mutant (M01-1)"
-    (seen,) = [text for text in lines_of("CNT-007", evidence, "mutant:") if "M01-1 " in text]
+    assert line == "can fail: failed by 1 driver fault (M01-1)"
+    (seen,) = [text for text in lines_of("CNT-007", evidence, "fault:") if "M01-1 " in text]
     assert seen == (
-        "mutant:   M01-1 on refpmu: The driver does not mask the delta of two counter readings to "
+        "fault:    M01-1 on refpmu: The driver does not mask the delta of two counter readings to "
         "the counter's width. After a wrap or a reload, the count is wrong by 2^64 - 2^48."
         "  (seen: Counting.X on 6.12)"
     )
     assert lines_of("CNT-007", evidence, "judged:") == ["judged:   PASSED on refpmu (6.12)"]
 
 
-def test_rule_that_caught_a_real_bug_names_it(evidence: str) -> None:
+def test_rule_that_only_a_fault_of_the_kernel_fails_names_it(evidence: str) -> None:
     document = json.loads(pathlib.Path(evidence).read_text("utf-8"))
-    bug: dict[str, Any] = {"kind": "regression", "id": "B001", "text": "A count is lost."}
-    bug |= {"file": "x.patch"}
-    bug |= {"rules": ["CTX-013"], "cases": ["Context.Y"], "target": "intel", "observers": []}
-    document["faults"].append(bug | {"kernels": ["6.1", "6.12"]})
+    bug: dict[str, Any] = {"kind": "kernel", "id": "B001", "text": "A count is lost."}
+    bug |= {"file": "x.patch", "rules": ["CTX-013"], "cases": [], "target": "intel"}
+    document["faults"] = [bug | {"observers": ["suite"], "kernels": ["6.1", "6.12"]}]
     pathlib.Path(evidence).write_text(json.dumps(document), "utf-8")
-    assert lines_of("CTX-013", evidence, "can fail:", "real bug:") == [
-        "can fail: failed by 1 regression (B001)",
-        "real bug: B001 on intel, 6.1, 6.12: A count is lost."
-        "  (seen: Context.Y on 6.1; Context.Y on 6.12)",
+    assert lines_of("CTX-013", evidence, "can fail:", "fault:") == [
+        "can fail: failed by 1 kernel fault (B001); claimed, no result is recorded",
+        "fault:    B001 on intel, 6.1, 6.12: A count is lost.  (claimed)",
     ]
 
 
-def test_rule_without_mutants_has_the_reason(evidence: str) -> None:
-    assert lines_of("CTX-013", evidence, "can fail:", "mutant:", "judged:", "finding:") == [
+def test_rule_without_faults_has_the_reason(evidence: str) -> None:
+    assert lines_of("CTX-013", evidence, "can fail:", "fault:", "judged:", "finding:") == [
         "can fail: nothing was seen to fail it: Its case needs a guest that boots with nohz_full=, "
         "and no run of the lies has one."
     ]

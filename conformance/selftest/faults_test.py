@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""evidence.json has the mutants, lies, false claims, caught regressions and findings, with their rules."""
+"""evidence.json has the faults and the findings of the checkout."""
 
 from __future__ import annotations
 
@@ -9,63 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from conformance.rules import findings
-from faults import catalogue, evidence_file
-from faults.catalogue import Fault
-from pmubase.errors import UserError
+from faults import evidence_file
 
-ROOT = Path(__file__).resolve().parents[2]
-PATCH = """Id: C01
-Rules: CNT-007, CNT-008
-Kernels: 6.12
-Observers: kunit
-
-The driver counts
-twice.
-
---- a/driver/core/period.c
-+++ b/driver/core/period.c
-@@ -1 +1 @@
--a
-+b
-"""
-REGRESSION = """Id: B001
-Fix: 123456789abc perf: Count once
-Kernels: 6.12, 6.1
-Targets: software
-Rules: CNT-007
-
-The core counts
-twice.
-
---- a/kernel/events/core.c
-+++ b/kernel/events/core.c
-@@ -1 +1 @@
--a
-+b
-"""
-VERDICTS = """
-[[verdict]]
-id = "B001"
-kernel = "6.1"
-result = "missed"
-
-[[verdict]]
-id = "B001"
-kernel = "6.12"
-result = "caught"
-rule = "CNT-008"
-case = "Counting.IsExact"
-target = "software"
-"""
-CLAIMS = """
-CLAIMS = (
-    FalseClaim("too-many", (("a", "b"),), "Group.*", "Group.Fits", target="refpmu_trace"),
-    FalseClaim(name="none", edits=(of_event("x"),), cases="*", fails="Init.Refused"),
-)
-"""
+ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = """# Findings
 
 Text about CNT-001.
@@ -90,82 +37,6 @@ General text about CNT-002.
 """
 
 
-def write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
-
-
-def test_mutant_has_the_facts_of_its_header(tmp_path: Path) -> None:
-    write(tmp_path / "driver/mutants/counters/C01-counts-twice.patch", PATCH)
-    assert catalogue.mutants(tmp_path) == [
-        Fault(
-            "mutant",
-            "C01",
-            "The driver counts twice.",
-            "driver/mutants/counters/C01-counts-twice.patch",
-            ("CNT-007", "CNT-008"),
-            (),
-            "refpmu",
-            ("6.12",),
-            ("kunit",),
-        )
-    ]
-
-
-def test_invalid_patch_is_an_error_with_its_name(tmp_path: Path) -> None:
-    write(tmp_path / "driver/mutants/C01-counts-twice.patch", "Rules: 7\n" + PATCH)
-    with pytest.raises(UserError, match="C01-counts-twice.patch"):
-        catalogue.mutants(tmp_path)
-
-
-def test_false_claim_has_the_case_that_must_fail() -> None:
-    one, other = catalogue.false_claims(CLAIMS, "a_test.py")
-    assert (one.id, one.cases, one.target) == ("none", ("Init.Refused",), "refpmu")
-    assert (other.id, other.cases, other.target) == ("too-many", ("Group.Fits",), "refpmu_trace")
-    assert other.text == "The target file of refpmu_trace has a false claim: too many."
-    with pytest.raises(UserError, match="a_test.py:1: name and fails must be strings"):
-        catalogue.false_claims("FalseClaim('a', (), '*')", "a_test.py")
-
-
-def test_lie_has_its_rules(tmp_path: Path) -> None:
-    text = '[[lie]]\nid = "x"\ntext = "open\\n returns 0"\nrules = ["ERR-001"]\ncall = "c"\neffect = 1\n'
-    path = "conformance/lies/data/open.toml"
-    write(tmp_path / path, text)
-    (lie,) = catalogue.lies(tmp_path)
-    assert (lie.kind, lie.id, lie.rules) == ("lie", "x", ("ERR-001",))
-    assert (lie.text, lie.file) == ("open returns 0", path)
-    write(tmp_path / path, '[[lie]]\nid = "x"\n')
-    with pytest.raises(UserError, match="lies/data/open.toml:1: lie: no key 'text'"):
-        catalogue.lies(tmp_path)
-    assert not catalogue.lies(tmp_path / "nothing")
-
-
-def test_regression_has_the_rule_and_the_case_that_caught_it(tmp_path: Path) -> None:
-    folder = tmp_path / "driver/regressions"
-    write(folder / "core/B001-counts-twice.patch", REGRESSION)
-    assert not catalogue.regressions(tmp_path)  # It was never tried.
-    write(folder / "verdicts.toml", VERDICTS)
-    assert catalogue.regressions(tmp_path) == [
-        Fault(
-            "regression",
-            "B001",
-            "The core counts twice. (fixed by: perf: Count once)",
-            "driver/regressions/core/B001-counts-twice.patch",
-            ("CNT-008",),
-            ("Counting.IsExact",),
-            "software",
-            ("6.12",),
-        )
-    ]
-    assert not catalogue.regressions(tmp_path / "nothing")
-
-
-def test_malformed_verdict_of_a_regression_is_an_error_with_its_file(tmp_path: Path) -> None:
-    write(tmp_path / "driver/regressions/verdicts.toml", '[[verdict]]\nid = "B001"\n')
-    with pytest.raises(UserError, match="driver/regressions/verdicts.toml:1: verdict: no key"):
-        catalogue.regressions(tmp_path)
-
-
 def test_finding_has_its_rules_and_its_anchor() -> None:
     found = findings.read(PAGE, {"CNT-001", "CNT-002", "CNT-003", "NMI-004", "SMP-001"})
     assert [(one.title, one.link, one.section, one.rules) for one in found] == [
@@ -181,9 +52,23 @@ def test_finding_has_its_rules_and_its_anchor() -> None:
 
 def test_this_checkout_has_every_kind_of_fact() -> None:
     document = evidence_file.document_of(ROOT, "build")
-    assert {fault["kind"] for fault in document["faults"]} >= {"mutant", "false claim"}
+    assert {fault["kind"] for fault in document["faults"]} == {
+        "driver",
+        "kernel",
+        "answer",
+        "target",
+        "suite",
+    }
     assert document["findings"] and document["exempt"] and document["tests"]
     assert all((ROOT / fault["file"]).is_file() for fault in document["faults"])
+
+
+def test_fault_that_is_missed_is_no_evidence() -> None:
+    rows = {row["id"]: row for row in evidence_file.document_of(ROOT, "build")["faults"]}
+    assert "L004" not in rows
+    assert rows["C106"]["rules"] == ("DRV-010", "DRC-053", "SMP-011", "PM-001")
+    assert (rows["C106"]["kind"], rows["C106"]["target"]) == ("driver", "refpmu")
+    assert rows["counters-too-many"]["cases"] == ("Group.FullGroupCountsInEveryOrder",)
 
 
 def test_evidence_has_the_subject_of_each_rule() -> None:
@@ -192,10 +77,11 @@ def test_evidence_has_the_subject_of_each_rule() -> None:
 
 
 def test_error_is_one_line_and_leaves_no_file(tmp_path: Path) -> None:
-    for folder in ("conformance/rules", "docs", "driver/mutants"):
+    for folder in ("conformance/rules", "docs", "faults/driver"):
         (tmp_path / folder).mkdir(parents=True)
     shutil.copy(ROOT / "docs/findings.md", tmp_path / "docs")
-    write(tmp_path / "driver/mutants/C01-counts-twice.patch", "no patch")
+    (tmp_path / "faults/driver/C01-counts-twice.patch").write_text("no patch", "utf-8")
+    (tmp_path / "faults/reasons.toml").touch()
     out = tmp_path / "evidence.json"
     words = ("--root", str(tmp_path), "--out", str(out), "--results", str(tmp_path))
     command = (sys.executable, "-B", "-m", "faults.evidence_file", *words)
