@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 
 from ci import verified_rules
-from ci.mutation import parts
+from ci import parts
 from ci.remember.records import SINCE
 from pmubase import store
 from vm import page

@@ -112,29 +112,17 @@ COMMANDS = {
         _named("TIME", "MERGE", "KERNEL", "TARGET"),
     ),
     "oracle": Command(
-        "compare KERNEL with the errno model, CALLS= calls of each type; and detect mutants that way",
+        "compare KERNEL with the errno model, CALLS= calls of each type",
         (_python("ci.oracle"),),
         GUEST,
         _named("CALLS", "KERNEL"),
     ),
-    "mutants": Command(
-        "prove that broken drivers are caught; MUTANTS= a folder of patches",
-        (_python("ci.mutants"),),
+    "faults": Command(
+        "prove that tests can fail: break the driver, the kernel, its answers, a target file or the suite; KIND=, "
+        "ID='GLOB,...', PART=K/N select",
+        (_python("ci.faults"),),
         GUEST,
-        _named("KERNEL", MUTANTS="--folder"),
-    ),
-    "regressions": Command(
-        "re-introduce real bugs in the kernel's own code, and show which ones the suite catches; REGRESSIONS= a folder "
-        "of patches, PART=K/N a shard",
-        (_python("ci.regressions"),),
-        GUEST,
-        _named("KERNEL", "PART", REGRESSIONS="--folder"),
-    ),
-    "lies": Command(
-        "prove that cases can fail: give them wrong answers of the kernel; LIES='GLOB,...' selects",
-        (_python("ci.lies"),),
-        GUEST,
-        _named("LIES", "KERNEL"),
+        _named("KIND", "ID", "OBSERVER", "KERNEL", "PART", "FRESH"),
     ),
     "bench": Command(
         "benchmark the driver's decisions and the model; compare costs with cpu-clock in a guest",

@@ -15,14 +15,12 @@ from pathlib import Path
 
 from ci import golden, intree
 from ci.checks import (
-    falsified,
+    faults,
     guide,
     kernel,
     known_bugs,
-    mutants,
     programs,
     prose,
-    regressions,
     rules,
     sources,
     structure,
@@ -43,9 +41,7 @@ WITHOUT_FILES = {
     "kernel-6.1",
     "kernel-6.12",
     "golden",
-    "mutants",
-    "regressions",
-    "falsified",
+    "faults",
     "known_bugs",
     "sources",
     "guide",
@@ -151,7 +147,7 @@ def steps(files: list[Path]) -> list[Step]:
         for f in files
         if f.suffix != ".bin" and "corpus" not in f.parts and f.name != "package-lock.json"
         # These are mostly text of the kernel.
-        and not (f.suffix == ".patch" and "regressions" in f.parts)
+        and not (f.suffix == ".patch" and "kernel" in f.parts)
     ]
     known = [
         Step("clang-format", formatter("clang-format", 14, cpp, "--dry-run", "-Werror")),
@@ -168,9 +164,7 @@ def steps(files: list[Path]) -> list[Step]:
         known.append(Step(check.__name__, partial(check, ROOT, files)))
     known.append(Step("rules", partial(rules.findings, ROOT, files)))
     known.append(Step("golden", partial(golden.findings, ROOT)))
-    known.append(Step("mutants", partial(mutants.findings, ROOT)))
-    known.append(Step("regressions", partial(regressions.findings, ROOT)))
-    known.append(Step("falsified", partial(falsified.findings, ROOT)))
+    known.append(Step("faults", partial(faults.findings, ROOT)))
     known.append(Step("known_bugs", partial(known_bugs.findings, ROOT)))
     known.append(Step("sources", sources_of_rules))
     known.append(Step("versions", partial(versions.findings, ROOT)))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the bugs that prove the tests: mutants, lies, false claims and regressions, with the rules that they break."""
+"""Faults: bugs on purpose, which prove that tests can fail. This package reads them; ci.faults runs them."""

@@ -1,32 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-# The proof that the tests can fail: mutants, regressions and lies. The programs remember each fault by themselves.
+# The proof that the tests can fail. ci/faults remembers each fault by itself.
 
-# A fixed sample of the mutants, one in twelve.
-pmuconf_test(mutants/sample CHECK NEEDS guest module-${KERNEL} COST 180 CORES 2 TIMEOUT 7200 UNTRACED . LOCK mutants
-  REPORTS mutants-sample/results.json mutants-sample/rules.json
-  COMMAND ${PYTHON} -m ci.mutants --observer unit --observer suite --part 1/12 --out ${OUT}/mutants-sample)
+# pmuconf_faults(NAME KERNEL words ... [CHECK] [COST n]): some of the faults on a kernel.
+function(pmuconf_faults name kernel)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "CHECK" "COST" "")
+  set(check)
+  if(arg_CHECK)
+    set(check CHECK)
+  endif()
+  set(out faults-${name})
+  pmuconf_test(faults/${name} ${check} NEEDS ${GUESTS} COST ${arg_COST} CORES 2 TIMEOUT 7200 UNTRACED . LOCK faults
+    REPORTS ${out}/results.json ${out}/rules.json
+    COMMAND ${PYTHON} -m ci.faults --kernel ${kernel} ${arg_UNPARSED_ARGUMENTS} --out ${OUT}/${out})
+endfunction()
+
+# A fixed sample of the faults in the driver, one in twelve.
+pmuconf_faults(sample ${KERNEL} CHECK COST 180
+  --kind driver --observer unit --observer suite --part 1/12)
+foreach(kernel IN LISTS KERNELS)
+  set(check)
+  if(kernel STREQUAL KERNEL)
+    set(check CHECK)
+  endif()
+  pmuconf_faults(answers-${kernel} ${kernel} ${check} COST 180 --kind answer)
+endforeach()
 foreach(kernel ${KERNELS} ${DEBUG_KERNELS})
   foreach(part RANGE 1 16)
-    set(name ${kernel}-${part}of16)
-    pmuconf_test(mutants/${name} NEEDS ${GUESTS} COST 300 CORES 2 TIMEOUT 7200 UNTRACED . LOCK mutants
-      REPORTS mutants-${name}/results.json mutants-${name}/rules.json
-      COMMAND ${PYTHON} -m ci.mutants --kernel ${kernel} --rules --part ${part}/16 --out ${OUT}/mutants-${name})
+    pmuconf_faults(driver-${kernel}-${part}of16 ${kernel} COST 300 --kind driver --kind suite --rules
+      --observer unit --observer fuzz --observer kunit --observer suite --part ${part}/16)
   endforeach()
 endforeach()
-foreach(kernel IN LISTS REGRESSION_KERNELS)
+foreach(kernel IN LISTS FAULT_KERNELS)
   foreach(part RANGE 1 12)
-    set(name ${kernel}-${part}of12)
-    pmuconf_test(regressions/${name} NEEDS guest COST 1500 CORES 2 TIMEOUT 10800 UNTRACED . LOCK regressions
-      REPORTS regressions+${name}/results.json
-      COMMAND ${PYTHON} -m ci.regressions --kernel ${kernel} --part ${part}/12 --out ${OUT}/regressions+${name})
+    pmuconf_faults(kernel-${kernel}-${part}of12 ${kernel} COST 1500 --kind kernel --part ${part}/12)
   endforeach()
-endforeach()
-foreach(kernel IN LISTS KERNELS)
-  set(more)
-  if(kernel STREQUAL KERNEL)
-    set(more CHECK)
-  endif()
-  pmuconf_test(lies/${kernel} ${more} NEEDS guest module-${kernel} COST 300 TIMEOUT 3600
-    REPORTS lies-${kernel}/results.json
-    COMMAND ${PYTHON} -m ci.lies --kernel ${kernel} --out ${OUT}/lies-${kernel})
 endforeach()

@@ -44,10 +44,15 @@ def load(path: Path, schema: Schema) -> dict[str, Any]:
         found = tomllib.loads(text := path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as why:  # ValueError: not UTF-8, or not TOML.
         raise UserError(f"{path}: {getattr(why, 'strerror', None) or why}") from why
+    check(found, schema, path, text)
+    return found
+
+
+def check(found: dict[str, Any], schema: Schema, path: Path, text: str = "") -> None:
+    """UserError names the first violation of the schema by the values of a file. `text`: its TOML, to find the line."""
     for error in jsonschema.Draft7Validator(schema).iter_errors(found):
         keys = list(error.absolute_path)
         raise UserError(f"{path}{_line(text, keys)}: {_place(keys)}{_why(error)}")
-    return found
 
 
 def _line(text: str, keys: list[str | int]) -> str:

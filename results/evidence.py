@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance.rules import findings
 from conformance.rules.evidence import read_tests
-from faults import catalogue, exempt_rules
+from faults import fault, reasons
 from pmubase import store
 from results import bundle, templates
 from results.errors import ResultsError
@@ -21,6 +21,8 @@ from results.errors import ResultsError
 INDEX = "README.md"
 REPORTS = ("report/results.json", "check/*/results.json", "matrix/*/results.json")
 """The reports of runs below build/."""
+CAUGHT = ("faults/rules.json", "check/faults-*/rules.json")
+"""The faults that were caught in runs, by rule."""
 LIMIT_S = 120
 JUDGED = ("PASSED", "WAIVED", "FAILED", "INCOMPLETE", "NOT_TESTED", "NOT_APPLICABLE")
 """The results of a rule that a run judged, in the order of a page."""
@@ -38,22 +40,18 @@ def read(root: Path = store.ROOT, build: Path | None = None) -> dict[str, Any]:
         case |= {"faults": [], "failures": []}
     for test in read_tests(root):
         known[test.rule]["tests"].append(dataclasses.asdict(test))
-    for fault in catalogue.read_all(root):
-        row = dataclasses.asdict(fault)
-        its = [cases[name] for name in fault.cases if name in cases]
-        named = fault.rules or [rule for case in its for rule in case["rules"]]
-        for name in known.keys() & set(named):
-            known[name]["faults"].append(row)
-        for case in its:
-            case["faults"].append(row)
-    reasons = exempt_rules.read(root / catalogue.MUTANTS[0] / exempt_rules.NAME, known)
-    for name, reason in reasons.items():
+    runs = build or root / "build"
+    caught = _caught(runs)
+    for one in fault.read_all(root):
+        if not one.missed:
+            _add_fault(one, root, caught, known, cases)
+    for name, reason in reasons.of_status(root, reasons.NO_FAULT).items():
         known[name]["exempt"] = reason
     page = (root / findings.PAGE).read_text(encoding="utf-8")
     for finding in findings.read(page, known):
         for name in finding.rules:
             known[name]["findings"].append(dataclasses.asdict(finding))
-    for report in _reports(build or root / "build"):
+    for report in _reports(runs):
         _add_report(report, known, cases)
     return facts
 
@@ -73,14 +71,49 @@ def _program(*words: str) -> dict[str, Any]:
     return found
 
 
+def _caught(build: Path) -> dict[tuple[str, str], list[str]]:
+    """The tests that caught a fault in runs below `build`, by its id and the rule that failed."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for path in sorted(path for pattern in CAUGHT for path in build.glob(pattern)):
+        for rule, rows in _json(path).items():
+            for row in rows:
+                found.setdefault((row["id"], rule), []).append(f"{row['test']} on {row['kernel']}")
+    return found
+
+
+def _add_fault(
+    one: fault.Fault,
+    root: Path,
+    caught: dict[tuple[str, str], list[str]],
+    rules: dict[str, dict[str, Any]],
+    cases: dict[str, dict[str, Any]],
+) -> None:
+    """Adds a fault to the rules that it names or has failed, and to the cases that it must fail."""
+    row = {"kind": one.breaks, "id": one.id, "text": one.text, "target": one.targets[0]}
+    row["file"] = str(one.path.relative_to(root))
+    its = [cases[name] for name in one.cases if name in cases]
+    named = {*one.named_rules, *(rule for case in its for rule in case["rules"])}
+    named |= {rule for name, rule in caught if name == one.id}
+    for name in rules.keys() & named:
+        rules[name]["faults"].append(row | {"caught": caught.get((one.id, name), [])})
+    for case in its:
+        case["faults"].append(row)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ResultsError(f"{path}: {error}") from error
+    assert isinstance(found, dict)
+    return found
+
+
 def _reports(build: Path) -> Iterator[dict[str, Any]]:
     """The reports of the suite on whole targets, and of KUnit."""
     for pattern in REPORTS:
         for path in sorted(build.glob(pattern)):
-            try:
-                document = json.loads(path.read_text(encoding="utf-8"))
-            except (OSError, ValueError) as error:
-                raise ResultsError(f"{path}: {error}") from error
+            document = _json(path)
             whole = document.get("verdict") not in ("PARTIAL", "NOT_JUDGED")
             if {"cases", "rules", "target", "kernel"} <= document.keys() and whole:
                 yield document
@@ -103,7 +136,10 @@ def can_fail(rule: dict[str, Any]) -> str:
     kinds = [fault["kind"] for fault in rule["faults"]]
     counts = [f"{kinds.count(kind)} {kind}" for kind in sorted(set(kinds))]
     if counts:
-        return "by faults: " + ", ".join(counts)
+        caught = sum(bool(fault["caught"]) for fault in rule["faults"])
+        return (
+            f"by faults: {', '.join(counts)}; {caught} of {len(kinds)} caught in runs below build/"
+        )
     reason = rule["exempt"] or rule["untested"]
     return f"no fault: {reason}" if reason else "no fault, and no reason is given"
 

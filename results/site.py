@@ -166,7 +166,7 @@ def configuration(with_results: bool) -> Mapping[str, object]:
     if with_results:
         nav.append({"Results": RESULTS})
     nav += [{"Findings": "docs/findings.md"}, {"Drivers": "docs/drivers.md"}]
-    nav += [{"Regressions": "docs/regressions.md"}, {"Changes": "CHANGELOG.md"}]
+    nav += [{"Faults": "docs/faults.md"}, {"Changes": "CHANGELOG.md"}]
     return {**CONFIGURATION, "nav": nav}
 
 

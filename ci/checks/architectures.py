@@ -14,7 +14,7 @@ ROOTS = ("cmake", "conformance", "driver", "kunit", "oracle", "vm")
 """The folders that are checked."""
 OWN = ("vm/arch.py", "vm/arches/*", "vm/tcg/x86.*", "driver/swinc/*")
 """The files of architectures: the table, the decoder of instructions, a module for the PMU of one architecture."""
-FREE = {"arch", "tests", "selftest", "mutants", "regressions"}
+FREE = {"arch", "tests", "selftest"}
 """Folders whose files may name architectures: the files of each, and tests. Documents, target files, waivers and recorded
 data are not code, so they may do so too."""
 COMMENTS = {

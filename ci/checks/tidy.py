@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ci.checks import programs
-from ci.mutation import parts
+from ci import parts
 from ci.remember import records, traces
 from ci.remember.inputs import Inputs
 from ci.remember.records import Record

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ci import lint, matrix_file
-from ci.regression import recipes
+from ci.faults import kernels
 from fuzz import corpora
 from pmubase.errors import UserError
 from vm import kernel, stock
@@ -33,7 +33,7 @@ def text(matrix: bool) -> str:
         "KERNELS": [*reversed(kernel.known())],
         "DEBUG_KERNELS": kernel.debug_known(),
         "KUNIT_KERNELS": stock.with_sources(),
-        "REGRESSION_KERNELS": recipes.series(),
+        "FAULT_KERNELS": kernels.series(),
         "CHECKED_JOBS": [f"{target}-{name}" for name, target in matrix_file.checked()],
         "CHECKED_TARGETS": sorted({target for _, target in matrix_file.checked()}),
         "LINT_STEPS": [name for name in lint.step_names() if name != "clang-tidy"],

@@ -81,7 +81,7 @@ def add(tree: Path, name: str, text: str) -> None:
         (
             "packages_import_lower_packages",
             "conformance/rules/x.py",
-            "from faults import lie_file\n",
+            "from faults import fault\n",
         ),
         ("packages_import_lower_packages", "pmubase/x.py", "from vm.kernel import find\n"),
         ("build_lists_agree", "driver/core/b.c", "// SPDX-License-Identifier: X\n"),
@@ -147,7 +147,7 @@ def test_case_that_depends_on_a_clock_needs_timing(tmp_path: Path) -> None:
         ("docs/a.md", ["# A", "<!-- Longer than 500 lines: a table. -->", *["text"] * 500]),
         ("vm/a.py", [*["#"] * 29, "# Longer than 500 lines: a table.", *["#"] * 500]),
         ("fuzz/corpus/a/a.toml", ["a = 1"] * 501),
-        ("driver/mutants/a/A01.patch", ["+"] * 501),
+        ("faults/driver/a/A01.patch", ["+"] * 501),
         ("vm/tests/a.log", ["boot"] * 501),
         ("LICENSES/A.txt", ["text"] * 501),
         ("results/browser/package-lock.json", ["{}"] * 501),

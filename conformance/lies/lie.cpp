@@ -220,7 +220,7 @@ void ReadEffect(TomlTable table, Lie* lie) {
   table.Finish();
 }
 
-// Reads one [[lie]]. The runner on the host uses `rules`, `target`, `kernels`, `cases` and `kill`.
+// Reads one [[fault]]. The runner on the host uses the keys that this program only accepts.
 Lie ReadLie(TomlTable* table) {
   Lie lie;
   lie.id = table->String("id");
@@ -244,8 +244,8 @@ Lie ReadLie(TomlTable* table) {
     if (answer && lie.effect.before())
       table->Fail("when", "cannot use the answer: the effect changes the request");
   }
-  for (const char* key : {"rules", "cases", "kernels", "kill"}) table->StringsOr(key, {});
-  table->StringOr("target", "");
+  for (const char* key : {"rules", "cases", "kernels", "results", "targets"})
+    table->StringsOr(key, {});
   table->Finish();
   return lie;
 }
@@ -288,7 +288,7 @@ bool Matches(const std::vector<std::pair<LieTest, std::uint64_t>>& any, std::uin
 Lie ParseLie(std::string_view text, const std::string& file, std::string_view id) {
   const toml::table parsed = ParseToml(text, file);
   TomlTable root(parsed, file, "");
-  std::vector<TomlTable> tables = root.Tables("lie");
+  std::vector<TomlTable> tables = root.Tables("fault");
   root.Finish();
   std::optional<Lie> found;
   for (TomlTable& table : tables) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lie, as a TOML file describes it (docs/lies.md).
+// A lie, as a TOML file describes it (docs/faults.md).
 #ifndef PMUCONF_LIES_LIE_H_
 #define PMUCONF_LIES_LIE_H_
 

@@ -22,7 +22,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string Entry(const std::string& lines) {
-  return "[[lie]]\nid = \"x\"\ntext = \"It lies.\"\n" + lines;
+  return "[[fault]]\nid = \"x\"\ntext = \"It lies.\"\n" + lines;
 }
 
 Lie Parsed(const std::string& lines) { return ParseLie(Entry(lines), "F.toml", ""); }
@@ -38,7 +38,7 @@ std::string ErrorOf(const std::string& text, const char* id = "") {
 
 TEST(Lies, EachFileIsValid) {
   int lies = 0;
-  const std::filesystem::path folder = std::string(PMUCONF_CONFORMANCE_DIR) + "/lies/data";
+  const std::filesystem::path folder = std::string(PMUCONF_CONFORMANCE_DIR) + "/../faults/answers";
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     std::istringstream text(*ReadFile(file.path()));
     for (std::string line; std::getline(text, line);) {

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ci.mutation import mutant_modules
+from ci.faults import modules
 from pmubase import store
 from vm import guest, kernel, runs, suite
 from vm.cli import main
@@ -54,7 +54,7 @@ def test_differences_of_the_core_are_not_judged(tmp_path: pathlib.Path) -> None:
 
 
 def test_failure_of_the_driver_is_judged(tmp_path: pathlib.Path) -> None:
-    wrong = mutant_modules.mutant_module("M01-1", kernel.find("6.12"))
+    wrong = modules.faulty_module("M01-1", kernel.find("6.12"))
     found = run(tmp_path, "6.12", "6.1", "--rule", "CNT-007", "--module", str(wrong))
     assert found["verdict"] == "NOT_CONFORMANT" and found["reason"].startswith("failed: CNT-007")
     assert not unjudged(found)

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from ci.mutation import mutant_modules
+from ci.faults import modules
 from vm import guest, kernel, runs, suite
 from vm.testing import nightly_params
 
 pytestmark = pytest.mark.guest
 
 DEADLINE_S = 60
-FAULT = Path(__file__).with_name("faults") / "SYS-014-files-after-the-announcement.patch"
+FAULT = "SYS-014"
 
 # The listener prints the content of a PMU's folder when it receives the event. It is ready once it repeats a uevent of
 # the software PMU. It receives events in order, so a later uevent of that PMU marks the end.
@@ -75,6 +75,6 @@ def test_pmus_are_complete_when_announced_and_gone_when_removed(name: str) -> No
 @pytest.mark.parametrize("name", kernel.known())
 def test_files_that_come_after_the_announcement_are_detected(name: str) -> None:
     found = kernel.find(name)
-    late = mutant_modules.faulty_module(FAULT, found)
+    late = modules.faulty_module(FAULT, found)
     with pytest.raises(AssertionError, match="there"):
         assert_complete_when_announced(found, {"modules/refpmu.ko": late})

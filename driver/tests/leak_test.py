@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from ci.mutation import mutant_modules
+from ci.faults import modules
 from vm import guest, kernel, runs, suite
 from vm.testing import nightly_params
 
 pytestmark = pytest.mark.guest
 
-FAULT = Path(__file__).with_name("faults") / "STR-008-reference-of-an-event-is-kept.patch"
+FAULT = "STR-008"
 
 # One case for each type of resource: events, inherited events, buffers, signals, programs.
 CASES = (
@@ -66,6 +66,6 @@ def test_cases_leave_nothing_behind(name: str) -> None:
 @pytest.mark.parametrize("name", kernel.known())
 def test_reference_that_an_event_leaves_behind_is_detected(name: str) -> None:
     found = kernel.find(name)
-    leaking = mutant_modules.faulty_module(FAULT, found)
+    leaking = modules.faulty_module(FAULT, found)
     with pytest.raises(AssertionError, match="left behind"):
         assert_nothing_left(found, {"modules/refpmu.ko": leaking})

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ci.mutation import mutant_modules
+from ci.faults import modules
 from vm import guest, kernel, runs, suite
 from vm.testing import nightly_params
 
@@ -65,7 +65,7 @@ def test_events_rotate_without_a_tick(vm: guest.Guest) -> None:
 @pytest.mark.parametrize("name", kernel.known())
 def test_a_throttle_that_does_not_end_is_detected(name: str) -> None:
     found = kernel.find(name)
-    broken = {"modules/refpmu.ko": mutant_modules.mutant_module(MUTANT, found)}
+    broken = {"modules/refpmu.ko": modules.faulty_module(MUTANT, found)}
     machine = runs.machine(found, suite.find_target("refpmu"), files=broken, cmdline=TICKLESS)
     with guest.Guest(machine) as stuck:
         stuck.boot()

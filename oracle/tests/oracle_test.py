@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ci.mutation import mutant_modules
+from ci.faults import modules
 from pmubase import store
 from vm import guest, kernel, runs, suite
 from vm.testing import nightly_params
@@ -60,7 +60,7 @@ RARE = {
 
 
 def files() -> dict[str, pathlib.Path]:
-    coarse = store.ROOT / "driver" / "mutants" / "refpmu_coarse.toml"
+    coarse = store.ROOT / "faults" / "driver" / "refpmu_coarse.toml"
     targets = {
         name: suite.TARGETS / f"{name}.toml" for name in ("refpmu", "software", "tracepoint")
     }
@@ -96,7 +96,7 @@ def answers(name: str) -> dict[str, Any]:
     """The output of `oracle` on a kernel, by target and type, and the kernel log of that time."""
     host = suite.find_target("refpmu").on(cpus=CPUS)
     stock = kernel.find(name)
-    place = {"modules/broken.ko": mutant_modules.mutant_module(MUTANT, stock)}
+    place = {"modules/broken.ko": modules.faulty_module(MUTANT, stock)}
     machine = runs.machine(stock, host, files=files() | place)
     found: dict[str, Any] = {}
     with guest.Guest(machine) as vm:
@@ -152,3 +152,35 @@ def test_driver_that_disagrees_with_the_model_is_detected(name: str) -> None:
     assert again.status == 1
     assert json.loads(again.stdout)["shown"] == [first]
     assert "the model says EINVAL" in again.stderr
+
+
+CHANGED_REQUESTS = """
+A02 C08 C30 F01 F03 F07 F08 F09 F10 F100 F101 F13 F14 F15 F301 G01 G02 G03 G04 L01 L02
+M14-1 M14-2 M14-4 M15-2 M15-3 M16-1 M17-2 P14-1 P14-2 S06 T101 U101 U102
+""".split()
+"""The faults of the driver that change what an event may request. Some of them show in no errno."""
+ENOUGH = 10
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", nightly_params.stock_kernels("oracle"))
+def test_enough_faults_of_requests_are_detected(name: str) -> None:
+    stock = kernel.find(name)
+    host = suite.find_target("refpmu")
+    detected: list[str] = []
+    left = {f"{one}.ko": modules.faulty_module(one, stock) for one in CHANGED_REQUESTS}
+    place = files() | {f"modules/{module}": path for module, path in left.items()}
+    while left and len(detected) < ENOUGH:
+        with guest.Guest(runs.machine(stock, host, files=place)) as vm:
+            vm.boot()
+            while left and len(detected) < ENOUGH:
+                module, _ = left.popitem()
+                try:
+                    vm.load(module)
+                    if asked(vm, "refpmu", "mutated", 2_000, "--stop").status == 1:
+                        detected.append(module)
+                    vm.unload("refpmu")
+                except guest.GuestLost:
+                    detected.append(module)
+                    break
+    assert len(detected) == ENOUGH, detected

@@ -28,6 +28,9 @@ def fixture_build(tmp_path: Path) -> Path:
     whole = place | {"verdict": "NOT_CONFORMANT", "kernel": "6.1", "cases": [row]}
     whole |= {"rules": [{"id": "CNT-002", "result": "FAILED"}]}
     part = whole | {"verdict": "PARTIAL", "kernel": "6.12"}
+    (tmp_path / "check" / "faults-sample").mkdir(parents=True)
+    caught = {"CNT-007": [{"id": "M01-1", "test": "Counting.X", "kernel": "6.12"}]}
+    (tmp_path / "check" / "faults-sample" / "rules.json").write_text(json.dumps(caught), "utf-8")
     for name, document in (("check/refpmu-6.1", whole), ("report", part)):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "results.json").write_text(json.dumps(document), "utf-8")
@@ -44,7 +47,9 @@ def test_rule_has_its_faults_tests_findings_and_judged_runs(build: Path) -> None
     (judged,) = rules["CNT-002"]["judged"]
     assert judged == {"result": "FAILED", "target": "refpmu", "kernel": "6.1", "arch": "x86_64"}
     assert [row["message"] for row in cases[CASE]["failures"]] == ["7, not 8\nat x"]
-    assert "M01-1" in [fault["id"] for fault in rules["CNT-007"]["faults"]]
+    faults = by_id(rules["CNT-007"]["faults"])
+    assert faults["M01-1"]["caught"] == ["Counting.X on 6.12"]
+    assert faults["M01-2"]["caught"] == []
     assert {test["layer"] for test in rules["DRC-014"]["tests"]} == {"kunit"}
     assert rules["CTX-013"]["exempt"].startswith("Its case needs a guest that boots with nohz_full")
     assert rules["RDP-007"]["findings"][0]["link"].startswith("docs/findings.md#cap_user_time_zero")
@@ -56,8 +61,13 @@ def test_rule_can_fail_by_faults_or_has_a_reason() -> None:
     assert evidence.can_fail(rule | {"untested": "needs two sockets"}) == (
         "no fault: needs two sockets"
     )
-    faults = [{"kind": kind} for kind in ("mutant", "lie", "mutant")]
-    assert evidence.can_fail(rule | {"faults": faults}) == "by faults: 1 lie, 2 mutant"
+    faults = [
+        {"kind": kind, "caught": caught}
+        for kind, caught in (("driver", ["A.B on 6.12"]), ("answer", []), ("driver", []))
+    ]
+    assert evidence.can_fail(rule | {"faults": faults}) == (
+        "by faults: 1 answer, 2 driver; 1 of 3 caught in runs below build/"
+    )
 
 
 def test_places_are_grouped_by_target() -> None:
@@ -80,7 +90,7 @@ def test_rule_and_case_are_explained(capsys: pytest.CaptureFixture[str]) -> None
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("CNT-007  MUST, active, subject: ")
     assert any(line.startswith("can fail: by faults: ") for line in lines)
-    assert any(line.startswith("fault:    mutant M01-1 on refpmu: ") for line in lines)
+    assert any(line.startswith("fault:    driver M01-1 on refpmu: ") for line in lines)
     assert __main__.main(["explain", "--id", CASE]) == 0
     assert "rules:    CNT-002, CNT-005" in capsys.readouterr().out.splitlines()
 

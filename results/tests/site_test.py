@@ -35,7 +35,7 @@ def test_site_has_documents_rules_and_results(
     assert "refpmu on 6.12 x86_64, m" in results
     assert "newly failing: " in results and "Counting.DisabledTimeIsNotCounted" in results
     assert "<h1>refpmu, 6.12, x86_64</h1>" in (out / "map.html").read_text(encoding="utf-8")
-    assert (out / "driver" / "regressions" / "core").is_dir()
+    assert (out / "faults" / "kernel" / "core").is_dir()
     before = (out / "index.html").stat().st_ino
     assert main(["site", "--file", str(tmp_path / "none"), "--out", str(out)]) == 0
     assert (out / "index.html").stat().st_ino != before

@@ -14,17 +14,16 @@ from typing import Any
 
 import pytest
 
-from ci.mutation import mutant_modules
-from pmubase import store
+from ci.faults import modules
 from vm import guest, kernel, runs, suite
 from vm.testing import nightly_params
 
 pytestmark = pytest.mark.guest
 
 DEADLINE_S = 120
-FAULTS = store.ROOT / "driver" / "tests" / "faults"
 ANEW = "C106"
-"""A mutant: each add begins a new period."""
+"""A fault: each add begins a new period."""
+LOST_ADDRESS = "PM-002"
 
 
 @functools.cache
@@ -81,7 +80,7 @@ def test_cpu_that_was_offline_counts_and_samples_from_the_first_event(name: str)
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
 def test_period_that_begins_anew_is_detected(name: str) -> None:
-    module = mutant_modules.mutant_module(ANEW, kernel.find(name))
+    module = modules.faulty_module(ANEW, kernel.find(name))
     facts = suspend_output(name, module)
     assert facts["after"]["samples"] < 2, facts
 
@@ -89,6 +88,5 @@ def test_period_that_begins_anew_is_detected(name: str) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", nightly_params.stock_kernels("suspend"))
 def test_lost_address_of_the_record_buffer_is_detected(name: str) -> None:
-    fault = FAULTS / "PM-002-buffer-address-set-at-load-only.patch"
-    module = mutant_modules.faulty_module(fault, kernel.find(name))
+    module = modules.faulty_module(LOST_ADDRESS, kernel.find(name))
     assert suspend_output(name, module)["fresh"]["samples"] == 0

@@ -13,7 +13,7 @@ import subprocess
 
 import pytest
 
-from ci.mutation import mutant_modules
+from ci.faults import modules
 from vm import guest, kernel, runs, suite
 
 pytestmark = pytest.mark.guest
@@ -96,7 +96,7 @@ def test_program_is_replayed_and_compared_with_the_model(tmp_path: pathlib.Path)
     files = {
         "program": program,
         "bin/program": static(source, tmp_path),
-        "modules/broken.ko": mutant_modules.mutant_module(MUTANT, found),
+        "modules/broken.ko": modules.faulty_module(MUTANT, found),
     }
     with guest.Guest(runs.machine(found, suite.find_target("refpmu"), files=files)) as vm:
         vm.boot()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ci.mutation import mutant_modules
+from ci.faults import modules
 from vm import guest, kernel, runs, suite
 from vm.testing import nightly_params
 
@@ -74,10 +74,10 @@ def vm(
 ) -> Iterator[guest.Guest]:
     """A guest with the unloaded driver and the mutants that the tests need."""
     found = kernel.find(KERNEL)
-    untraced = mutant_modules.module_without_probes(found, tmp_path_factory.mktemp("watch"))
+    untraced = modules.module_without_probes(found, tmp_path_factory.mktemp("watch"))
     files = {f"modules/{UNTRACED}/refpmu.ko": untraced}
     for name in sorted(wanted(request.session.items)):
-        files[f"modules/{name}/refpmu.ko"] = mutant_modules.mutant_module(name, found)
+        files[f"modules/{name}/refpmu.ko"] = modules.faulty_module(name, found)
     with guest.Guest(runs.machine(found, suite.find_target("refpmu"), files=files)) as machine:
         machine.boot()
         yield machine
