@@ -23,6 +23,7 @@ WANTED = (
     "libgtest-dev",
     "liblzma-dev",
     "libtomlplusplus-dev",
+    "libzstd-dev",
     "nlohmann-json3-dev",
     "zlib1g-dev",
     # Programs that a guest runs in addition to the suite.
