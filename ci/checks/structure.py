@@ -46,7 +46,7 @@ MAY_IMPORT = {
     "pmubase": (),
     "conformance/rules": ("pmubase",),
     "faults": ("pmubase", "conformance/rules"),
-    "results": ("pmubase", "conformance/rules"),
+    "results": ("pmubase", "conformance/rules", "faults"),
     "vm": ("pmubase", "conformance/rules", "results"),
     "kunit": ("pmubase", "vm"),
     "fuzz": ("pmubase", "vm"),
