@@ -72,14 +72,14 @@ def test_each_python_test_belongs_to_a_test(
     assert files and {f"pytest{group}/{name}" for name in files} - tests.keys() == set()
 
 
-def test_nightly_runs_all_mutants_and_every_target_on_the_debug_kernels(
+def test_nightly_runs_all_faults_and_every_target_on_the_debug_kernels(
     tests: dict[str, set[str]],
 ) -> None:
     for name in kernel.debug_known():
         assert f"kunit/{name}" in tests
         assert {f"run/{target}-{name}" for _, target in matrix_file.checked()} <= tests.keys()
     for name in ("6.12", "6.1", *kernel.debug_known()):
-        assert {f"mutants/{name}-{part}of16" for part in range(1, 17)} <= tests.keys()
+        assert {f"faults/driver-{name}-{part}of16" for part in range(1, 17)} <= tests.keys()
 
 
 @pytest.fixture(name="source")

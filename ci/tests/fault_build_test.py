@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -160,6 +161,15 @@ def fixture_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "cat driver/core/period.c > build/$1/fuzz/$2\n"
     )
     script.chmod(0o755)
+    (root / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(toy LANGUAGES NONE)\n"
+    )
+    presets = [
+        {"name": name, "generator": "Ninja", "binaryDir": "${sourceDir}/build/${presetName}"}
+        for name in ("dev", "fuzz")
+    ]
+    text = json.dumps({"version": 6, "configurePresets": presets})
+    (root / "CMakePresets.json").write_text(text)
 
     class Files:
         def __init__(self, of: Path) -> None:

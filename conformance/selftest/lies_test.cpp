@@ -56,17 +56,17 @@ TEST(Lies, ErrorNamesFileAndKey) {
             "F.toml: has no lie 'y'");
   EXPECT_EQ(ErrorOf(""), "F.toml: has no lie");
   EXPECT_THAT(ErrorOf(Entry("call = \"opens\"\neffect = { error = 0 }\n")),
-              HasSubstr("F.toml:4: key 'lie.call' must be one of open, ioctl"));
-  EXPECT_THAT(ErrorOf(Entry("call = \"open\"\n")), HasSubstr("key 'lie.effect' is missing"));
+              HasSubstr("F.toml:4: key 'fault.call' must be one of open, ioctl"));
+  EXPECT_THAT(ErrorOf(Entry("call = \"open\"\n")), HasSubstr("key 'fault.effect' is missing"));
   EXPECT_THAT(ErrorOf(Entry("call = \"open\"\neffect = { errno = 0 }\n")),
-              HasSubstr("F.toml:5: key 'lie.effect.errno' is unknown"));
+              HasSubstr("F.toml:5: key 'fault.effect.errno' is unknown"));
   EXPECT_THAT(ErrorOf(Entry("call = \"read\"\neffect = { set = { ip = 0 } }\n")),
-              HasSubstr("key 'lie.effect.set.ip' is no field of call 'read'"));
+              HasSubstr("key 'fault.effect.set.ip' is no field of call 'read'"));
   EXPECT_THAT(ErrorOf(Entry("call = \"open\"\nwhen = { error = \"EFOO\" }\neffect = {}\n")),
-              HasSubstr("key 'lie.when.error' must be a number or a name"));
+              HasSubstr("key 'fault.when.error' must be a number or a name"));
   EXPECT_THAT(
       ErrorOf(Entry("call = \"open\"\nwhen = { error = 1 }\neffect = { swallow = true }\n")),
-      HasSubstr("key 'lie.when' cannot use the answer"));
+      HasSubstr("key 'fault.when' cannot use the answer"));
   EXPECT_EQ(ErrorOf(Entry("call = \"open\"\neffect = { error = 0 }\nfoo = 1\n")).find('\n'),
             std::string::npos);
   EXPECT_THROW(LoadLie("/nowhere/F.toml:x"), ConfigError);
