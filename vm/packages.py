@@ -271,9 +271,12 @@ def relink(root: pathlib.Path, place: pathlib.Path, programs: str, of: Arch) -> 
     """Makes the unpacked programs in the folders `programs` (a glob) of `root` use the C library of `root`, which may
     be newer than the host's. They work when `root` has become `place`, on a machine of the architecture `of`.
     """
-    libraries = pathlib.Path("usr/lib") / of.triple
-    loader = place / libraries / of.loader
-    words = ["patchelf", "--set-interpreter", str(loader), "--set-rpath", str(place / libraries)]
+    # Packages of Debian 12 have libraries in both folders.
+    folders = [pathlib.Path(top) / of.triple for top in ("usr/lib", "lib")]
+    home = next((each for each in folders if (root / each / of.loader).exists()), folders[0])
+    libraries = ":".join(str(place / folder) for folder in folders)
+    words = ["patchelf", "--set-interpreter", str(place / home / of.loader)]
+    words += ["--set-rpath", libraries]
     for path in sorted(root.glob(f"{programs}/**/*")):
         if path.is_file() and not path.is_symlink() and path.read_bytes()[:4] == b"\x7fELF":
             run([*words, str(path)], f"set the C library of {path.name}", root)

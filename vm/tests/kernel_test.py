@@ -270,8 +270,12 @@ def test_kernel_without_headers_is_fetched_as_an_image(
     assert kernel.find("7.2", arch).build is None
 
 
-def test_unpacked_programs_use_the_unpacked_c_library(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("top", ["usr/lib", "lib"])
+def test_unpacked_programs_use_the_unpacked_c_library(tmp_path: pathlib.Path, top: str) -> None:
     root, place = tmp_path / "root", tmp_path / "place"
+    loader = pathlib.Path(top) / arches.host().triple / arches.host().loader
+    (root / loader).parent.mkdir(parents=True)
+    (root / loader).touch()
     programs = root / "usr/lib/linux-kbuild-7.2/scripts"
     programs.mkdir(parents=True)
     shutil.copyfile("/bin/true", programs / "program")
@@ -283,8 +287,8 @@ def test_unpacked_programs_use_the_unpacked_c_library(tmp_path: pathlib.Path) ->
         text=True,
         check=True,
     ).stdout.split()
-    libraries = place / "usr/lib" / arches.host().triple
-    assert set(shown) == {str(libraries / arches.host().loader), str(libraries)}
+    folders = [place / each / arches.host().triple for each in ("usr/lib", "lib")]
+    assert set(shown) == {str(place / loader), ":".join(map(str, folders))}
     assert (programs / "script").read_text() == "#!/bin/sh\n"
 
 
