@@ -244,6 +244,13 @@ def steps(name: str, environment: Mapping[str, str]) -> list[list[str]]:
     return found
 
 
+def meanwhile(name: str, environment: Mapping[str, str]) -> list[str]:
+    """The program that runs while the builds run: it fetches the kernel of a run. Empty without one."""
+    kernel = environment.get("KERNEL") or DEFAULT_SERIES
+    plain = not environment.get("ARCH") and environment.get("DEBUG") != "1" and "/" not in kernel
+    return [*_python("vm", "fetch"), "--kernel", kernel] if name == "run" and plain else []
+
+
 def overview() -> str:
     """The commands, and their variables."""
     lines = []
@@ -252,6 +259,31 @@ def overview() -> str:
         if command.options:
             lines.append(f"  {'':16} {' '.join(f'{variable}=' for variable in command.options)}")
     return "\n".join([*lines, f"  all: {' '.join(f'{name}=' for name in sorted(OF_ALL))}"])
+
+
+def prepare(
+    planned: Sequence[Sequence[str]], beside: Sequence[str], environment: Mapping[str, str]
+) -> int:
+    """Runs programs, and `beside` during those after the first one. Returns the status of the first that fails."""
+    other = None
+    status = 0
+    try:
+        for number, words in enumerate(planned):
+            status = subprocess.run(words, cwd=ROOT, env=environment, check=False).returncode
+            if status != 0:
+                break
+            if number == 0 and beside:
+                # The run itself reports an error of the fetch.
+                quiet = subprocess.DEVNULL
+                other = subprocess.Popen(
+                    beside, cwd=ROOT, env=environment, stdout=quiet, stderr=quiet
+                )
+    finally:
+        if other is not None:
+            if status != 0:
+                other.terminate()
+            other.wait()
+    return status
 
 
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -269,10 +301,9 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
         print(f"make {name}: {error}", file=sys.stderr)
         return 2
     clean = {key: value for key, value in environment.items() if not key.startswith("MAKE")}
-    for words in planned[:-1]:
-        status = subprocess.run(words, cwd=ROOT, env=clean, check=False).returncode
-        if status != 0:
-            return status
+    status = prepare(planned[:-1], meanwhile(name, environment), clean)
+    if status != 0:
+        return status
     os.chdir(ROOT)
     sys.stdout.flush()
     os.execvpe(planned[-1][0], planned[-1], dict(clean))

@@ -93,6 +93,23 @@ def test_all_targets_run_on_all_kernels_unless_one_is_named() -> None:
     assert program("run", TARGET="all", KERNEL="6.1") == "-m vm run --target all --kernel 6.1"
 
 
+def test_kernel_is_fetched_while_the_suite_is_built() -> None:
+    fetch = [sys.executable, "-m", "vm", "fetch", "--kernel"]
+    assert commands.meanwhile("run", {}) == [*fetch, "6.12"]
+    assert commands.meanwhile("run", {"KERNEL": "6.1"}) == [*fetch, "6.1"]
+    for other in ({"KERNEL": "./bzImage"}, {"DEBUG": "1"}, {"ARCH": "arm64"}):
+        assert commands.meanwhile("run", other) == []
+    assert commands.meanwhile("check", {}) == []
+
+
+def test_program_beside_the_others_ends_with_them(tmp_path: Path) -> None:
+    beside = ["sh", "-c", f"echo begun > {tmp_path}/pipe && exec sleep 60"]
+    os.mkfifo(tmp_path / "pipe")
+    wait = ["sh", "-c", f"read line < {tmp_path}/pipe && exit 3"]
+    assert commands.prepare([["true"], wait, ["false"]], beside, dict(os.environ)) == 3
+    assert commands.prepare([["true"], ["true"]], ["true"], dict(os.environ)) == 0
+
+
 def test_packages_for_another_architecture_are_installed_only_on_request() -> None:
     assert commands.steps("run", {"ARCH": "arm64"})[:3] == [
         ["ci/install-deps", "run"],
