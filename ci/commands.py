@@ -75,6 +75,7 @@ COMMANDS = {
                 "WORK",
                 "SHUFFLE",
                 "ISOLATE",
+                "GUESTS",
                 "BOOT",
                 "LOAD",
                 "VERDICT",
@@ -221,6 +222,8 @@ def arguments(name: str, environment: Mapping[str, str]) -> list[str]:
         values["KERNEL"] = f"{values.get('KERNEL', DEFAULT_SERIES)}-debug"
     if name == "run":
         values.setdefault("TARGET", "refpmu")
+        if len(os.sched_getaffinity(0)) > 1:
+            values.setdefault("GUESTS", "2")
     for variable, value in values.items():
         if variable not in FLAGS:
             words += [command.options[variable], value]

@@ -18,7 +18,7 @@ from ci.remember.inputs import Inputs
 from ci.remember.records import Record
 from pmubase import store
 from pmubase.errors import UserError
-from vm import kernel, module, runs, session, suite
+from vm import kernel, module, runs, session, suite, together
 from vm.channel import Message
 from vm.progress import Progress
 
@@ -128,7 +128,7 @@ class Run:
         begin = len(self._messages)
         self._out.mkdir(parents=True, exist_ok=True)
         with session.Session(ready, self._out / "console.log", self._messages.append) as guests:
-            session.run_all(guests, todo, progress.result)
+            together.run([guests], todo, progress.result)
         ran = self._messages[begin:]
         reports = [message for message in ran if message["t"] == "kmsg" and message["reports"]]
         stuck = [message for message in ran if message["t"] == "unload" and not message["ok"]]

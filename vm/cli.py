@@ -121,6 +121,13 @@ def parser() -> argparse.ArgumentParser:
         help="run each case in a separate guest: this takes some seconds more for each case",
     )
     run.add_argument(
+        "--guests",
+        type=int,
+        choices=range(1, len(runs.CONSOLES) + 1),
+        default=1,
+        help="run the cases in so many guests at the same time, each on one core",
+    )
+    run.add_argument(
         "--boot", action="store_true", help="boot the guest: do not start it from a snapshot"
     )
     run.add_argument(
@@ -258,6 +265,7 @@ def _run(options: argparse.Namespace) -> int:
         parameters=options.parameters,
         shuffle=options.shuffle,
         isolate=options.isolate,
+        guests=options.guests,
         boot=options.boot,
         boot_s=options.boot_timeout,
         machine=MachineOptions.of_arguments(options),

@@ -11,6 +11,7 @@ import pathlib
 import random
 import shlex
 import sys
+import threading
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -32,13 +33,16 @@ from . import (
     snapshot,
     stock,
     suite,
+    together,
 )
 from .channel import Message
 from .machine_options import MachineOptions
 from .progress import Progress
 
+CONSOLES = ("console.log", "console-2.log", "console-3.log", "console-4.log")
+"""The console output of each guest that runs cases at the same time."""
 PRODUCTS = (
-    *("stream.jsonl", "console.log", "results.json", "results.ktap", "junit.xml", "watch.log"),
+    *("stream.jsonl", *CONSOLES, "results.json", "results.ktap", "junit.xml", "watch.log"),
     "index.html",
     *layers.PRODUCTS,
 )
@@ -78,6 +82,8 @@ class Request:
     """Whether the report has LAVA's signals."""
     verdict: str = suite.OF_TARGET
     """Whose verdict decides the exit status: suite.OF_TARGET or suite.OF_ALL."""
+    guests: int = 1
+    """The most guests that run cases at the same time."""
     load: bool = False
     """Whether other tasks run in the guests, see load.files()."""
 
@@ -146,15 +152,23 @@ def run_target(request: Request) -> int:
     }
     try:
         with store.writing(out), stream.open("w", encoding="utf-8") as file:
+            lock = threading.Lock()
 
             def record(message: Message) -> None:
-                file.write(json.dumps(message) + "\n")
-                file.flush()
+                with lock:
+                    file.write(json.dumps(message) + "\n")
+                    file.flush()
 
             record(first)
-            log = out / "console.log"
-            with session.Session(ready, log, record, alone=request.isolate) as guests:
-                session.run_all(guests, cases, progress.result)
+            count = together.count(request.guests, len(cases))
+            with contextlib.ExitStack() as stack:
+                guests = [
+                    stack.enter_context(
+                        session.Session(ready, out / name, record, alone=request.isolate)
+                    )
+                    for name in CONSOLES[:count]
+                ]
+                together.run(guests, cases, progress.result)
             record({"t": "end"})
         joined = layers.run(others, subject, out)
     except (UserError, KeyboardInterrupt):

@@ -9,7 +9,7 @@ import math
 import pathlib
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import TracebackType
 
 from pmubase.errors import UserError
@@ -238,10 +238,3 @@ class Session:
         self._guest = None
         self._begun.clear()
         self._stack.close()
-
-
-def run_all(session: Session, cases: Sequence[Case], done: Callable[[Message], None]) -> None:
-    """Runs `cases` in order. `done` receives each result."""
-    for case in cases:
-        done(session.run(case))
-    session.finish()

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -37,7 +38,8 @@ def make(*words: str) -> subprocess.CompletedProcess[str]:
 def program(name: str, **variables: str) -> str:
     """The last program of a command, as it is typed, if make has the variables on its command line."""
     flags = " ".join(f"{key}={value}" for key, value in variables.items())
-    planned = commands.steps(name, {"MAKEFLAGS": f"s -- {flags}", **variables})
+    with mock.patch.object(os, "sched_getaffinity", lambda _: {0}):
+        planned = commands.steps(name, {"MAKEFLAGS": f"s -- {flags}", **variables})
     return " ".join(planned[-1][1:])
 
 
@@ -91,6 +93,17 @@ def test_all_targets_run_on_all_kernels_unless_one_is_named() -> None:
     assert program("run", TARGET="all") == "-m vm run --target all"
     assert program("run") == "-m vm run --target refpmu"
     assert program("run", TARGET="all", KERNEL="6.1") == "-m vm run --target all --kernel 6.1"
+
+
+def test_two_guests_share_the_cases_on_a_machine_with_several_cores() -> None:
+    with mock.patch.object(os, "sched_getaffinity", lambda _: {0, 1}):
+        assert commands.steps("run", {})[-1][-2:] == ["--guests", "2"]
+        assert commands.steps("run", {"GUESTS": "1"})[-1][4:] == [
+            "--guests",
+            "1",
+            "--target",
+            "refpmu",
+        ]
 
 
 def test_kernel_is_fetched_while_the_suite_is_built() -> None:

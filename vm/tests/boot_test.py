@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from vm import accel, guest, image, kernel, qemu, session, suite
+from vm import accel, guest, image, kernel, qemu, session, suite, together
 from vm.testing import nightly_params
 from vm.testing.stubs import TESTS
 
@@ -40,7 +40,7 @@ def judged(name: str, expected: dict[str, str]) -> int:
     plan = session.Plan(machine(name), None, (), slowness=1.0)
     with session.Session(plan, None, records.append) as guests:
         cases = [suite.Case(case, ("CNT-002",), 2.0, "", 0) for case in expected]
-        session.run_all(guests, cases, lambda message: None)
+        together.run([guests], cases, lambda message: None)
     assert {r["id"]: r["result"] for r in records if r["t"] == "result"} == expected
     assert records[-1] == {"t": "kmsg", "reports": []}
     return guests.boots

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pmubase.errors import UserError
-from vm import guest, qemu, session, suite
+from vm import guest, qemu, session, suite, together
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def run(
     behaving = dataclasses.replace(machine, cmdline=f"behave={how}")
     plan = session.Plan(behaving, "refpmu.ko", (), slowness=1.0, boot_s=30, debug=debug)
     with session.Session(plan, None, records.append, alone) as guests:
-        session.run_all(guests, [case(name) for name in names], lambda message: None)
+        together.run([guests], [case(name) for name in names], lambda message: None)
     return records, guests.boots
 
 
