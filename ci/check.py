@@ -68,6 +68,8 @@ def main(argv: Sequence[str]) -> int:
     junit = (OUT / "tests.xml").read_text() if (OUT / "tests.xml").exists() else ""
     results = re.findall(r'<testcase [^>]*status="(\w+)"', junit)
     if not results:
+        chosen = f" that matches --stages '{options.stages}'" if options.stages else ""
+        print(f"check: no test ran{chosen}; ctest --test-dir {OUT} -N lists them", file=sys.stderr)
         return 2
     failed = status != 0 or (whole and record_results(options.nightly) != 0)
     print(f"{results.count('run')} passed, {len(results) - results.count('run')} failed")

@@ -100,12 +100,15 @@ def ran(source: Path, *words: str, status: int = 0) -> dict[str, str]:
     return {line.partition(" ")[0]: line.partition(" ")[2] for line in lines}
 
 
-def test_stages_select_groups_and_tests_with_their_builds(source: Path) -> None:
+def test_stages_select_groups_and_tests_with_their_builds(
+    source: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert ran(source).keys() == {*DAY, "build/x"}
     assert ran(source, "--nightly").keys() == {*DAY, "b/four", "build/x"}
     assert ran(source, "--stages", "a").keys() == {"a/one", "a/two", "build/x"}
     assert ran(source, "--stages", "a/o.*,ab").keys() == {"a/one", "ab/three", "build/x"}
     assert ran(source, "--stages", "b", status=2) == {}
+    assert "no test ran that matches --stages 'b'" in capfd.readouterr().err
 
 
 def test_shards_are_the_whole_run(source: Path) -> None:
