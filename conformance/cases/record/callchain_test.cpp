@@ -11,6 +11,7 @@
 
 // The C library's syscall(2), which has no frame. In this program, another function has its name:
 // cmake/Lies.cmake.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the linker gives it this name
 extern "C" long __real_syscall(long number, ...);
 
 namespace pmuconf {
