@@ -12,8 +12,8 @@
 #include <cstring>
 #include <vector>
 
+#include "lies/call_result.h"
 #include "lies/events.h"
-#include "lies/outcome.h"
 #include "lies/real_calls.h"
 #include "lies/record_slots.h"
 
@@ -62,8 +62,8 @@ long AnyDescriptor() {
   return fd >= 0 ? fd : open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-Outcome OpenWithLie(Liar* liar, const void* user, int pid, int cpu, int group_fd,
-                    unsigned long flags) {
+CallResult OpenWithLie(Liar* liar, const void* user, int pid, int cpu, int group_fd,
+                       unsigned long flags) {
   std::vector<std::byte> attr = CopyAttr(user);
   const std::vector<std::byte> before = attr;
   Slots slots;
@@ -78,15 +78,15 @@ Outcome OpenWithLie(Liar* liar, const void* user, int pid, int cpu, int group_fd
   const LieEffect& effect = liar->effect();
   const auto ask = [&] {
     const void* const passed = attr == before ? user : attr.data();
-    return OutcomeOf(__real_syscall(SYS_perf_event_open, passed, static_cast<long>(pid),
-                                    static_cast<long>(cpu), static_cast<long>(group_fd), flags));
+    return ResultOfCall(__real_syscall(SYS_perf_event_open, passed, static_cast<long>(pid),
+                                       static_cast<long>(cpu), static_cast<long>(group_fd), flags));
   };
   const void* const size_at = static_cast<const std::byte*>(user) + offsetof(perf_event_attr, size);
-  const auto told = [&](const Outcome&) {
+  const auto told = [&](const CallResult&) {
     if (CopyFrom(size_at, &written_size, sizeof(written_size)))
       slots.Add("written_size", &written_size);
   };
-  const auto applied = [&](Outcome* outcome) {
+  const auto applied = [&](CallResult* outcome) {
     if (slots.Find("written_size") != nullptr && written_size != AttrFrom(before).size)
       std::memcpy(const_cast<void*>(size_at), &written_size, sizeof(written_size));
     if (!effect.error) return;
@@ -95,30 +95,30 @@ Outcome OpenWithLie(Liar* liar, const void* user, int pid, int cpu, int group_fd
       outcome->result = AnyDescriptor();
     outcome->error = *effect.error;
   };
-  const Outcome outcome = CallWithLie(liar, &slots, ask, told, applied);
+  const CallResult outcome = CallWithLie(liar, &slots, ask, told, applied);
   if (outcome.error == 0) NoteEvent(static_cast<int>(outcome.result), AttrFrom(before));
   return outcome;
 }
 
-Outcome Open(const void* user, int pid, int cpu, int group_fd, unsigned long flags) {
+CallResult Open(const void* user, int pid, int cpu, int group_fd, unsigned long flags) {
   if (Liar* const liar = LiarAbout(LieCall::kOpen))
     return OpenWithLie(liar, user, pid, cpu, group_fd, flags);
-  const Outcome outcome =
-      OutcomeOf(__real_syscall(SYS_perf_event_open, user, static_cast<long>(pid),
-                               static_cast<long>(cpu), static_cast<long>(group_fd), flags));
+  const CallResult outcome =
+      ResultOfCall(__real_syscall(SYS_perf_event_open, user, static_cast<long>(pid),
+                                  static_cast<long>(cpu), static_cast<long>(group_fd), flags));
   if (CurrentLiar() != nullptr && outcome.error == 0)
     NoteEvent(static_cast<int>(outcome.result), AttrFrom(CopyAttr(user)));
   return outcome;
 }
 
 // Applies `error` of the effect, for calls that return no descriptor.
-void SetError(const LieEffect& effect, Outcome* outcome) {
+void SetError(const LieEffect& effect, CallResult* outcome) {
   if (!effect.error) return;
   if (*effect.error == 0 && outcome->error != 0) outcome->result = 0;
   outcome->error = *effect.error;
 }
 
-Outcome IoctlWithLie(Liar* liar, int fd, unsigned long request, unsigned long arg) {
+CallResult IoctlWithLie(Liar* liar, int fd, unsigned long request, unsigned long arg) {
   std::uint64_t period = 0;
   const bool has_period = request == PERF_EVENT_IOC_PERIOD &&
                           CopyFrom(reinterpret_cast<void*>(arg), &period, sizeof(period));
@@ -131,10 +131,10 @@ Outcome IoctlWithLie(Liar* liar, int fd, unsigned long request, unsigned long ar
   AddAttrOf(fd, &slots);
   const auto ask = [&] {
     if (period != period_before) arg = reinterpret_cast<unsigned long>(&period);
-    return OutcomeOf(__real_ioctl(fd, request, arg));
+    return ResultOfCall(__real_ioctl(fd, request, arg));
   };
   const unsigned long asked = request;
-  const auto told = [&](const Outcome& outcome) {
+  const auto told = [&](const CallResult& outcome) {
     if (asked == PERF_EVENT_IOC_ID && outcome.error == 0)
       slots.Add("id", reinterpret_cast<std::uint64_t*>(arg));
     if (asked == PERF_EVENT_IOC_QUERY_BPF) {
@@ -143,25 +143,25 @@ Outcome IoctlWithLie(Liar* liar, int fd, unsigned long request, unsigned long ar
       slots.Add("prog_cnt", &query->prog_cnt);
     }
   };
-  const auto applied = [&](Outcome* outcome) { SetError(liar->effect(), outcome); };
+  const auto applied = [&](CallResult* outcome) { SetError(liar->effect(), outcome); };
   return CallWithLie(liar, &slots, ask, told, applied);
 }
 
-Outcome ReadWithLie(Liar* liar, int fd, void* buffer, std::size_t size) {
+CallResult ReadWithLie(Liar* liar, int fd, void* buffer, std::size_t size) {
   Slots slots;
   slots.Add("size", &size);
   AddAttrOf(fd, &slots);
   const std::size_t capacity = size;
   const LieEffect& effect = liar->effect();
-  const auto ask = [&] { return OutcomeOf(__real_read(fd, buffer, size)); };
-  const auto told = [&](const Outcome& outcome) {
+  const auto ask = [&] { return ResultOfCall(__real_read(fd, buffer, size)); };
+  const auto told = [&](const CallResult& outcome) {
     if (outcome.error != 0) return;
     // An event that another process opened: with both times, or the count alone.
     const std::uint64_t unknown = outcome.result == 24 ? kReadTimes : 0;
     AddReading({static_cast<std::byte*>(buffer), static_cast<std::size_t>(outcome.result)},
                AttrOf(fd) != nullptr ? AttrOf(fd)->read_format : unknown, "", &slots);
   };
-  const auto applied = [&](Outcome* outcome) {
+  const auto applied = [&](CallResult* outcome) {
     if (outcome->error == 0 && outcome->result >= 0) {
       const auto n = static_cast<std::size_t>(outcome->result);
       outcome->result -= static_cast<long>(std::min(n, effect.cut));
@@ -177,15 +177,15 @@ Outcome ReadWithLie(Liar* liar, int fd, void* buffer, std::size_t size) {
 
 // Calls that only have a command and a result.
 template <typename Ask>
-Outcome CommandWithLie(Liar* liar, int fd, const char* name, long command, long arg,
-                       const Ask& ask) {
+CallResult CommandWithLie(Liar* liar, int fd, const char* name, long command, long arg,
+                          const Ask& ask) {
   Slots slots;
   slots.AddFact(name, static_cast<std::uint64_t>(command));
   slots.AddFact("arg", static_cast<std::uint64_t>(arg));
   if (fd >= 0) AddAttrOf(fd, &slots);
   return CallWithLie(
-      liar, &slots, [&] { return OutcomeOf(ask()); }, kNothing,
-      [&](Outcome* outcome) { SetError(liar->effect(), outcome); });
+      liar, &slots, [&] { return ResultOfCall(ask()); }, kNothing,
+      [&](CallResult* outcome) { SetError(liar->effect(), outcome); });
 }
 
 // The attr of bpf(2) for calls on the elements of a map.
@@ -197,23 +197,23 @@ struct MapElement {
   std::uint64_t flags;
 };
 
-Outcome BpfWithLie(Liar* liar, long command, void* attr, long size) {
+CallResult BpfWithLie(Liar* liar, long command, void* attr, long size) {
   Slots slots;
   slots.AddFact("command", static_cast<std::uint64_t>(command));
-  const auto told = [&](const Outcome& outcome) {
+  const auto told = [&](const CallResult& outcome) {
     if (command != BPF_MAP_LOOKUP_ELEM || outcome.error != 0) return;
     const auto* const element = static_cast<const MapElement*>(attr);
     slots.AddBytes("value", reinterpret_cast<std::byte*>(element->value), 4);
   };
   return CallWithLie(
-      liar, &slots, [&] { return OutcomeOf(__real_syscall(SYS_bpf, command, attr, size)); }, told,
-      [&](Outcome* outcome) { SetError(liar->effect(), outcome); });
+      liar, &slots, [&] { return ResultOfCall(__real_syscall(SYS_bpf, command, attr, size)); },
+      told, [&](CallResult* outcome) { SetError(liar->effect(), outcome); });
 }
 
 long SyscallWithLie(long number, long a, long b, long c, long d, long e, long f) {
   const int before = errno;
   const auto ask = [&] { return __real_syscall(number, a, b, c, d, e, f); };
-  Outcome outcome;
+  CallResult outcome;
   if (number == SYS_perf_event_open) {
     outcome = Open(reinterpret_cast<const void*>(a), static_cast<int>(b), static_cast<int>(c),
                    static_cast<int>(d), static_cast<unsigned long>(e));
@@ -222,7 +222,7 @@ long SyscallWithLie(long number, long a, long b, long c, long d, long e, long f)
   } else if (Liar* const other = LiarAbout(LieCall::kSyscall)) {
     outcome = CommandWithLie(other, -1, "number", number, a, ask);
   } else {
-    outcome = OutcomeOf(ask());
+    outcome = ResultOfCall(ask());
   }
   if (outcome.error == 0) errno = before;
   return outcome.Return();

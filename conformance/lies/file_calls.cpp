@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes to files of the kernel.
+#include "lies/call_result.h"
 #include "lies/events.h"
-#include "lies/outcome.h"
 #include "lies/real_calls.h"
 
 namespace pmuconf {
 namespace {
 
 template <typename Ask>
-Outcome WriteWithLie(Liar* liar, std::size_t size, const Ask& ask) {
+CallResult WriteWithLie(Liar* liar, std::size_t size, const Ask& ask) {
   Slots slots;
   slots.AddFact("size", size);
   return CallWithLie(
-      liar, &slots, ask, [](const Outcome&) {},
-      [&](Outcome* outcome) {
+      liar, &slots, ask, [](const CallResult&) {},
+      [&](CallResult* outcome) {
         const LieEffect& effect = liar->effect();
         if (effect.swallow || (effect.error && outcome->error != 0))
           outcome->result = static_cast<long>(size);
@@ -35,7 +35,7 @@ extern "C" {
 ssize_t __wrap_write(int fd, const void* buffer, size_t size) {
   pmuconf::Liar* const liar = pmuconf::LiarAboutWrites(fd);
   if (liar == nullptr) return __real_write(fd, buffer, size);
-  const auto ask = [&] { return pmuconf::OutcomeOf(__real_write(fd, buffer, size)); };
+  const auto ask = [&] { return pmuconf::ResultOfCall(__real_write(fd, buffer, size)); };
   return pmuconf::WriteWithLie(liar, size, ask).Return();
 }
 
@@ -44,7 +44,7 @@ ssize_t __wrap_writev(int fd, const iovec* parts, int n) {
   if (liar == nullptr) return __real_writev(fd, parts, n);
   std::size_t size = 0;
   for (int i = 0; i < n; ++i) size += parts[i].iov_len;
-  const auto ask = [&] { return pmuconf::OutcomeOf(__real_writev(fd, parts, n)); };
+  const auto ask = [&] { return pmuconf::ResultOfCall(__real_writev(fd, parts, n)); };
   return pmuconf::WriteWithLie(liar, size, ask).Return();
 }
 

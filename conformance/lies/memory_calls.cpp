@@ -5,8 +5,8 @@
 
 #include <cstdarg>
 
+#include "lies/call_result.h"
 #include "lies/events.h"
-#include "lies/outcome.h"
 #include "lies/real_calls.h"
 
 namespace pmuconf {
@@ -14,17 +14,18 @@ namespace {
 
 std::size_t Page() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
-Outcome MemoryOutcome(void* returned) {
-  return returned == MAP_FAILED ? Outcome{-1, errno} : Outcome{reinterpret_cast<long>(returned), 0};
+CallResult ResultOfMapping(void* returned) {
+  return returned == MAP_FAILED ? CallResult{-1, errno}
+                                : CallResult{reinterpret_cast<long>(returned), 0};
 }
 
-void* Memory(const Outcome& outcome) {
+void* Memory(const CallResult& outcome) {
   if (outcome.error != 0) errno = outcome.error;
   return outcome.error != 0 ? MAP_FAILED : reinterpret_cast<void*>(outcome.result);
 }
 
-Outcome MmapWithLie(Liar* liar, void* address, std::size_t size, int prot, int flags, int fd,
-                    off_t offset) {
+CallResult MmapWithLie(Liar* liar, void* address, std::size_t size, int prot, int flags, int fd,
+                       off_t offset) {
   const EventMapping* const over = (flags & MAP_FIXED) != 0 ? MappingAt(address) : nullptr;
   std::uint64_t pages = size / Page();
   const std::uint64_t pages_before = pages;
@@ -41,9 +42,9 @@ Outcome MmapWithLie(Liar* liar, void* address, std::size_t size, int prot, int f
     const std::size_t asked = pages == pages_before ? size : pages * Page();
     const off_t from =
         offset_pages == offset_before ? offset : static_cast<off_t>(offset_pages * Page());
-    return MemoryOutcome(__real_mmap(address, asked, prot, flags, fd, from));
+    return ResultOfMapping(__real_mmap(address, asked, prot, flags, fd, from));
   };
-  const auto applied = [&](Outcome* outcome) {
+  const auto applied = [&](CallResult* outcome) {
     const bool swallow = liar->effect().swallow;
     const auto error = liar->effect().error ? liar->effect().error : std::optional<int>(0);
     if (!swallow && !liar->effect().error) return;
@@ -58,14 +59,14 @@ Outcome MmapWithLie(Liar* liar, void* address, std::size_t size, int prot, int f
     outcome->error = *error;
   };
   return CallWithLie(
-      liar, &slots, ask, [](const Outcome&) {}, applied);
+      liar, &slots, ask, [](const CallResult&) {}, applied);
 }
 
 // The fields of a change of an existing mapping. `kind`: 0 munmap, 1 mremap, 2 mprotect.
 template <typename Ask>
-Outcome ChangeWithLie(Liar* liar, const EventMapping& mapping, const void* address,
-                      std::size_t size, std::size_t new_size, int flags, std::uint64_t kind,
-                      const Ask& ask) {
+CallResult ChangeWithLie(Liar* liar, const EventMapping& mapping, const void* address,
+                         std::size_t size, std::size_t new_size, int flags, std::uint64_t kind,
+                         const Ask& ask) {
   Slots slots;
   slots.AddFact("kind", kind);
   slots.AddFact("from_start", reinterpret_cast<std::uintptr_t>(address) == mapping.start ? 1 : 0);
@@ -75,8 +76,8 @@ Outcome ChangeWithLie(Liar* liar, const EventMapping& mapping, const void* addre
   slots.AddFact("flags", static_cast<std::uint64_t>(flags));
   AddAttrOf(mapping.fd, &slots);
   return CallWithLie(
-      liar, &slots, ask, [](const Outcome&) {},
-      [&](Outcome* outcome) {
+      liar, &slots, ask, [](const CallResult&) {},
+      [&](CallResult* outcome) {
         if (!liar->effect().error) return;
         if (*liar->effect().error == 0 && outcome->error != 0)
           outcome->result = kind == 1 ? reinterpret_cast<long>(address) : 0;
@@ -110,9 +111,9 @@ int __wrap_munmap(void* address, size_t size) {
   pmuconf::EventMapping* const mapping =
       CurrentLiar() == nullptr ? nullptr : pmuconf::MappingAt(address);
   if (mapping == nullptr) return __real_munmap(address, size);
-  const auto ask = [&] { return pmuconf::OutcomeOf(__real_munmap(address, size)); };
+  const auto ask = [&] { return pmuconf::ResultOfCall(__real_munmap(address, size)); };
   pmuconf::Liar* const liar = LiarAbout(LieCall::kUnmap);
-  const pmuconf::Outcome outcome =
+  const pmuconf::CallResult outcome =
       liar == nullptr ? ask() : pmuconf::ChangeWithLie(liar, *mapping, address, size, 0, 0, 0, ask);
   if (outcome.error == 0 && size >= mapping->bytes) *mapping = {};
   return static_cast<int>(outcome.Return());
@@ -126,7 +127,7 @@ void* __wrap_mremap(void* address, size_t old_size, size_t new_size, int flags, 
   pmuconf::EventMapping* const mapping =
       CurrentLiar() == nullptr ? nullptr : pmuconf::MappingAt(address);
   const auto ask = [&] {
-    return pmuconf::MemoryOutcome(__real_mremap(address, old_size, new_size, flags, destination));
+    return pmuconf::ResultOfMapping(__real_mremap(address, old_size, new_size, flags, destination));
   };
   pmuconf::Liar* const liar = mapping == nullptr ? nullptr : LiarAbout(LieCall::kUnmap);
   if (liar == nullptr) return pmuconf::Memory(ask());
@@ -138,7 +139,7 @@ int __wrap_mprotect(void* address, size_t size, int prot) {
   pmuconf::EventMapping* const mapping =
       CurrentLiar() == nullptr ? nullptr : pmuconf::MappingAt(address);
   pmuconf::Liar* const liar = mapping == nullptr ? nullptr : LiarAbout(LieCall::kUnmap);
-  const auto ask = [&] { return pmuconf::OutcomeOf(__real_mprotect(address, size, prot)); };
+  const auto ask = [&] { return pmuconf::ResultOfCall(__real_mprotect(address, size, prot)); };
   if (liar == nullptr) return static_cast<int>(ask().Return());
   return static_cast<int>(
       pmuconf::ChangeWithLie(liar, *mapping, address, size, size, prot, 2, ask).Return());

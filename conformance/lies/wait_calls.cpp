@@ -3,8 +3,8 @@
 #include <array>
 #include <cerrno>
 
+#include "lies/call_result.h"
 #include "lies/events.h"
-#include "lies/outcome.h"
 #include "lies/real_calls.h"
 
 namespace pmuconf {

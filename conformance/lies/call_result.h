@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The result of a system call, and the steps that all calls share.
-#ifndef PMUCONF_LIES_OUTCOME_H_
-#define PMUCONF_LIES_OUTCOME_H_
+#ifndef PMUCONF_LIES_CALL_RESULT_H_
+#define PMUCONF_LIES_CALL_RESULT_H_
 
 #include <cerrno>
 
@@ -10,7 +10,7 @@
 namespace pmuconf {
 
 // A result >= 0, or an errno.
-struct Outcome {
+struct CallResult {
   long result = 0;
   int error = 0;
 
@@ -21,18 +21,18 @@ struct Outcome {
   }
 };
 
-inline Outcome OutcomeOf(long returned) {
-  return returned < 0 ? Outcome{-1, errno} : Outcome{returned, 0};
+inline CallResult ResultOfCall(long returned) {
+  return returned < 0 ? CallResult{-1, errno} : CallResult{returned, 0};
 }
 
 // Makes a call under a lie. `slots` has the fields of the request; `ask` makes the call with them
-// and returns its Outcome; `told` adds fields of the answer before the conditions are evaluated;
+// and returns its CallResult; `told` adds fields of the answer before the conditions are evaluated;
 // `applied` runs if the lie applies, after the changes of the answer.
 template <typename Ask, typename Told, typename Applied>
-Outcome CallWithLie(Liar* liar, Slots* slots, const Ask& ask, const Told& told,
-                    const Applied& applied) {
+CallResult CallWithLie(Liar* liar, Slots* slots, const Ask& ask, const Told& told,
+                       const Applied& applied) {
   const LieEffect& effect = liar->effect();
-  Outcome outcome;
+  CallResult outcome;
   bool applies = effect.before() && liar->Applies(*slots);
   if (applies) liar->ChangeRequest(slots);
   if (!applies || !effect.swallow) outcome = ask();
@@ -48,4 +48,4 @@ Outcome CallWithLie(Liar* liar, Slots* slots, const Ask& ask, const Told& told,
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_LIES_OUTCOME_H_
+#endif  // PMUCONF_LIES_CALL_RESULT_H_
