@@ -18,7 +18,7 @@ HOOKS = {
     PLACE.parent / "Kconfig": f'source "{PLACE}/Kconfig"',
     PLACE.parent / "Makefile": f"obj-y += {PLACE.name}/",
 }
-NOT_KERNEL = shutil.ignore_patterns("*.py", "*.md", "__pycache__", "pmukunit", "tests", "mutants")
+NOT_KERNEL = shutil.ignore_patterns("*.py", "*.md", "__pycache__", "pmukunit", "tests")
 
 
 def update_sources(tree: Path) -> None:

@@ -41,11 +41,11 @@ def test_differences_of_the_core_are_not_judged(tmp_path: pathlib.Path) -> None:
     target.write_text(
         'base = "software"\n[target]\nname = "software_newer"\nrules_of = "6.1"\n', encoding="utf-8"
     )
-    files = {"lies.toml": store.ROOT / "conformance" / "lies" / "data" / "ABI.toml"}
+    files = {"answers.toml": store.ROOT / "faults" / "answers" / "ABI.toml"}
     found = suite.find_target(str(target))
     with guest.Guest(runs.machine(kernel.find("6.12"), found, files=files)) as vm:
         vm.boot()
-        differs = vm.case(CASE, DEADLINE_S, lie="/lies.toml:open-e2big-is-einval")
+        differs = vm.case(CASE, DEADLINE_S, lie="/answers.toml:open-e2big-is-einval")
         same = vm.case(CASE, DEADLINE_S)
         vm.bye()
     assert (differs["result"], differs["skip_reason"]) == ("SKIP", "kernel_newer")
