@@ -24,6 +24,7 @@ def results(folder: Path, name: str, target: str = "refpmu", **changed: str) -> 
     of = {rule: changed.get(rule.replace("-", "_"), "PASSED") for rule in NAMES}
     rules = [
         {"id": rule, "level": "MUST", "subject": "driver", "result": result, "text": "."}
+        | {"why": "", "source": []}
         for rule, result in of.items()
     ]
     cases = [

@@ -59,6 +59,7 @@ def judged(
             line |= {"result": "FAIL", "message": failed[name]}
         elif name in skipped:
             line |= {"result": "SKIP", "message": skipped[name], "skip_reason": "not_claimed"}
+            line["capability"] = skipped[name].removeprefix("needs ")
         else:
             line |= {"result": "PASS", "message": ""}
         if measured and name in measured:
