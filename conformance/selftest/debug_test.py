@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from pmubase import store
-from vm import kernel, module, runs, session, suite
+from vm import kernel, module, runs, session, suite, together
 from vm.channel import Message
 
 # The test takes minutes, and half an hour more if the kernel is not built yet.
@@ -85,7 +85,7 @@ def test_only_the_case_that_ran_fails(name: str, tmp_path: pathlib.Path) -> None
     known = {case.id: case for case in suite.cases(target, suite.Selection())}
     records: list[Message] = []
     with session.Session(runs.plan(target, found, product), None, records.append) as guests:
-        session.run_all(guests, [known[case] for case in SAID], lambda _: None)
+        together.run([guests], [known[case] for case in SAID], lambda _: None)
     results = [record for record in records if record["t"] == "result"]
     for case, said in SAID.items():
         verdicts = [(r["result"], r["message"]) for r in results if r["id"] == case]
