@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds, lint, and all Python tests.
 
-foreach(preset guest:pmuconf asan fuzz:fuzzers dev coverage:driver_tests
+foreach(preset guest:pmuconf asan fuzz:fuzzers dev coverage:driver_tests O0 O1 O3 clang lto
     tidy:pmuconf_rules_files:pmuconf_bpf_files:profile_bpf_files:watch_bpf_files)
   string(REPLACE ":" ";" words ${preset})
   list(GET words 0 name)
@@ -67,4 +67,13 @@ foreach(file IN LISTS sources)
     pmuconf_test(pytest-nightly/${file} NEEDS ${needs} ${more} REPORTS pytest-nightly+${report}.xml TIMEOUT 7200
       COMMAND ${PYTHON} -m pytest -q -m nightly ${file} --junitxml=${OUT}/pytest-nightly+${report}.xml)
   endif()
+endforeach()
+
+# Each release of the distribution, as a new user has it. A release with an older or newer compiler judges with it, too.
+foreach(release_words bookworm:run:run trixie:run:run testing:run:run bookworm:check:check trixie:check:check
+    testing:unit:check:STAGES=unit "trixie:builds:nightly:STAGES=run/.*-(O0|clang)")
+  string(REPLACE ":" ";" words ${release_words})
+  list(POP_FRONT words release name)
+  pmuconf_test(chroot/${release}-${name} COST 1000 CORES 2 TIMEOUT 14400 UNTRACED . LOCK chroot-${release}
+    COMMAND ${CMAKE_COMMAND} -E env LIMIT_S=14000 ci/chroot ${release} make ${words})
 endforeach()
