@@ -12,6 +12,17 @@ if(PMUCONF_STATIC AND PMUCONF_ZSTD)
   string(APPEND CMAKE_CXX_STANDARD_LIBRARIES " ${PMUCONF_ZSTD}")
 endif()
 
+# A static program does not name the folders that it was built in, so builds in different folders are equal. ccache
+# makes the paths below the checkout relative to the build folder.
+if(PMUCONF_STATIC)
+  file(RELATIVE_PATH above "${CMAKE_BINARY_DIR}" "${CMAKE_SOURCE_DIR}")
+  add_compile_options("-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=" "-ffile-prefix-map=${above}="
+    "-ffile-prefix-map=${CMAKE_BINARY_DIR}/=")
+  if(PMUCONF_SYSROOT)
+    add_compile_options("-ffile-prefix-map=${PMUCONF_SYSROOT}=")
+  endif()
+endif()
+
 function(link_static target)
   if(PMUCONF_STATIC)
     target_link_options(${target} PRIVATE -static -s

@@ -40,6 +40,7 @@
 #include "target/target_of_process.h"
 #include "tools/repro/command.h"
 #include "tools/watch/command.h"
+#include "version.h"
 
 namespace pmuconf {
 namespace {
@@ -347,6 +348,7 @@ int Main(int argc, char** argv) {
   Options options;
   CLI::App app("pmuconf: conformance suite for Linux PMU drivers");
   app.require_subcommand(1);
+  app.set_version_flag("--version", Version(), "print the version and exit");
 
   const auto add_target = [&](CLI::App* command) {
     return command->add_option("--target", options.target,

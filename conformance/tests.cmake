@@ -9,7 +9,7 @@ foreach(job IN LISTS CHECKED_JOBS)
     COMMAND ${PYTHON} -m ci.judge --target ${CMAKE_MATCH_1} --kernel ${CMAKE_MATCH_2} --out ${OUT}/${job})
 endforeach()
 # No verdict depends on the compiler or on its options.
-foreach(preset O0 O1 O3 clang lto)
+foreach(preset O0 O3 clang lto)
   foreach(job IN LISTS CHECKED_JOBS)
     string(REGEX MATCH "^(.*)-([0-9.]+)$" _ ${job})
     pmuconf_test(run/${job}-${preset} NEEDS guest ${preset} module-${CMAKE_MATCH_2} COST 150 CORES 2 UNTRACED .

@@ -174,8 +174,8 @@ def make(kernel: Kernel, copy: pathlib.Path, *flags: str) -> str:
         f"CONFIG_{NAME.upper()}_KUNIT_TEST=",
         f"CONFIG_{NAME.upper()}_MSR=",
         # Debug information would be most of the written and transferred bytes. The headers of newer kernels have
-        # attributes that old compilers do not know.
-        "KCFLAGS=-g0 -Wno-attributes",
+        # attributes that old compilers do not know. A module does not name the folders that it was built in.
+        f"KCFLAGS=-g0 -Wno-attributes {_without_folders(kernel, copy)}",
         *flags,
         "modules",
     ]
@@ -187,6 +187,12 @@ def make(kernel: Kernel, copy: pathlib.Path, *flags: str) -> str:
             details="\n".join(done.stdout.splitlines()[-LOG_LINES:]),
         )
     return done.stdout
+
+
+def _without_folders(kernel: Kernel, copy: pathlib.Path) -> str:
+    assert kernel.build is not None
+    folders = (kernel.build.parent, copy.resolve())
+    return " ".join(f"-ffile-prefix-map={folder}/=" for folder in folders)
 
 
 def _key(kernel: Kernel, source: pathlib.Path) -> str:
