@@ -20,7 +20,7 @@ DEFAULT_SERIES = "6.12"
 PMUCONF = "build/guest/conformance/pmuconf"
 FLAGS = {"BOOT", "FRESH", "ISOLATE", "LOAD", "MERGE"}
 """Variables of an option without a value: on unless empty or 0."""
-NOT_FROM_ENVIRONMENT = {"JOBS"}
+NOT_FROM_ENVIRONMENT = {"JOBS", "KEY", "OUT", "RELEASE"}
 """Other programs set these variables, too."""
 OF_ALL = {"PMUCONF_ACCEL", "DEBUG", "ARCH"}
 """Variables that no option of a command has."""
@@ -80,6 +80,7 @@ COMMANDS = {
                 "LOAD",
                 "VERDICT",
                 "LAYERS",
+                "RELEASE",
             ),
         ),
     ),
@@ -177,6 +178,12 @@ COMMANDS = {
         GUEST,
         _named("KERNEL"),
     ),
+    "release": Command(
+        "make a release of this commit in OUT (default build/release): programs for ARCHES, modules for KERNELS, the "
+        "runner, packages, SHA256SUMS; KEY= signs it",
+        (_python("ci.release"),),
+        options=_named("OUT", "KEY", "ARCHES", "KERNELS"),
+    ),
     "lint": Command(
         "check format, static analysis, spelling, wording, structure", (_python("ci.lint"),)
     ),
@@ -237,10 +244,13 @@ def steps(name: str, environment: Mapping[str, str]) -> list[list[str]]:
     command = COMMANDS[name]
     words = arguments(name, environment)
     few = ["run"] if name == "run" and not environment.get("LAYERS") else []
+    built = "--release" not in words
+    few = few if built else ["guest"]
+    few = ["release"] if name == "release" else few
     found = [["ci/install-deps", *few]] if name != "clean" else []
-    found += [["ci/build", *build] for build in command.builds]
+    found += [["ci/build", *build] for build in command.builds if built]
     arch = environment.get("ARCH", "")
-    if command.builds and arch not in ("", "amd64"):
+    if built and command.builds and arch not in ("", "amd64"):
         found.append(["ci/build", f"guest-{arch}", "pmuconf"])
     for number, program in enumerate(command.words):
         found.append([*program, *(words if number == 0 else [])])

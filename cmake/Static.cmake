@@ -25,7 +25,8 @@ endif()
 
 function(link_static target)
   if(PMUCONF_STATIC)
-    target_link_options(${target} PRIVATE -static -s
+    # Inline functions are in sections of their own, and many are called nowhere.
+    target_link_options(${target} PRIVATE -static -s -Wl,--gc-sections
       -Wl,--eh-frame-hdr,--wrap=__register_frame_info,--wrap=__deregister_frame_info)
     target_sources(${target} PRIVATE "${CMAKE_SOURCE_DIR}/cmake/newer_libraries.c")
   endif()

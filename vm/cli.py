@@ -23,6 +23,7 @@ from . import (
     module,
     once,
     page,
+    release,
     runs,
     stock,
     suite,
@@ -113,6 +114,13 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--module", type=pathlib.Path, help="load this module instead of a built one")
     run.add_argument("--parameters", help="parameters of the module, instead of the target's")
     run.add_argument("--out", type=pathlib.Path, default=store.ROOT / "build" / "report")
+    run.add_argument(
+        "--release",
+        type=pathlib.Path,
+        metavar="DIR",
+        default=release.folder_in_use(),
+        help="verify the release in this folder, and use its programs and modules instead of building them",
+    )
     run.add_argument("--shuffle", type=int, metavar="SEED", help="run the cases in random order")
     MachineOptions.add_arguments(run)
     run.add_argument(
@@ -244,6 +252,8 @@ def _sysroot(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     target = options.target
+    if options.release is not None:
+        release.use(options.release)
     selected = layers.parse(options.layers)
     if bool(options.pmu) != (target == PROBE):
         raise UserError(

@@ -29,6 +29,7 @@ from . import (
     load,
     module,
     qemu,
+    release,
     session,
     snapshot,
     stock,
@@ -426,9 +427,11 @@ def pass_module(behind: session.Plan, built: pathlib.Path) -> session.Plan:
 def modules_of(
     found: kernel.Kernel, target: suite.Target, driver: pathlib.Path = store.ROOT / "driver"
 ) -> tuple[pathlib.Path, ...]:
-    """The module of a target, built from `driver`; none if the kernel has the PMU or builds no modules."""
+    """The module of a target, of a release or built from `driver`; none if the kernel has the PMU or builds no modules."""
     if target.module is None or found.build is None:
         return ()
+    if release.folder_in_use() is not None:
+        return (release.module(found, target.module),)
     return (module.build(found, driver, module.default_out(found), target.module),)
 
 

@@ -19,7 +19,7 @@ import jsonschema
 from pmubase import store
 from pmubase.errors import UserError
 
-from . import arch
+from . import arch, release
 from .arch import Arch
 from .machine_options import MachineOptions
 
@@ -107,6 +107,8 @@ def binary() -> pathlib.Path:
 
 def agent(of: Arch) -> pathlib.Path:
     """The static pmuconf for a guest."""
+    if release.folder_in_use() is not None:
+        return release.program(of)
     return binary() if not arch.foreign(of) else _built("", f"guest-{of.name}")
 
 
