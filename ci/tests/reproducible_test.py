@@ -9,6 +9,8 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from pmubase import store
 from vm import kernel, module, suite
 
@@ -45,6 +47,7 @@ def test_program_does_not_name_the_folder_of_its_build() -> None:
         assert folder not in found
 
 
+@pytest.mark.nightly
 def test_module_does_not_depend_on_the_folder_of_its_build(tmp_path: Path) -> None:
     found = kernel.find("6.12")
     built = [
