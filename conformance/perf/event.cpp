@@ -12,6 +12,7 @@
 #include <string>
 
 #include "arch/arch.h"
+#include "perf/counted.h"
 #include "perf/cpu_wide.h"
 #include "perf/descriptors.h"
 #include "perf/matchers.h"
@@ -312,6 +313,7 @@ Reading Event::Read() const {
     throw Broken("read on " + Describe(attr_) + ": " + std::to_string(bytes.size()) +
                  " bytes are no reading (0 bytes: the event is in error state)");
   }
+  NoteCount(attr_.type, reading->value);
   return *reading;
 }
 
@@ -323,6 +325,7 @@ GroupReading Event::ReadGroup() const {
     throw Broken("read on " + Describe(attr_) + ": " + std::to_string(bytes.size()) +
                  " bytes are no group reading (0 bytes: the event is in error state)");
   }
+  if (!reading->entries.empty()) NoteCount(attr_.type, reading->entries.front().value);
   return *std::move(reading);
 }
 
