@@ -84,8 +84,8 @@ struct Mask {
 };
 
 std::optional<Mask> ReadFormat(std::string_view text) {
-  constexpr std::array<std::string_view, 4> kWords = {
-      "config:", "config1:", "config2:", "config3:"};
+  constexpr std::array<std::string_view, 5> kWords = {
+      "config:", "config1:", "config2:", "config3:", "config4:"};
   for (std::size_t i = 0; i < kWords.size(); ++i) {
     Cursor cursor(text);
     if (!cursor.Skip(kWords.at(i))) continue;
@@ -153,6 +153,7 @@ std::optional<FormatField> CheckFormat(std::string_view text, std::uint64_t valu
 }
 
 std::optional<std::uint64_t> ReadValue(std::string_view text) {
+  if (text == "?") return 0;
   Cursor cursor(text);
   const bool hex = cursor.Skip("0x") || cursor.Skip("0X");
   const auto value = cursor.Number(hex ? 16 : 10, ~std::uint64_t{0});
@@ -181,19 +182,21 @@ void CheckTerms(std::string_view text) {
 
 void CheckConfigs(const std::vector<Term>& terms, const std::map<std::string, FormatField>& formats,
                   const std::map<std::string, Mask>& masks) {
-  std::array<std::uint64_t, 4> words = {};
+  std::array<std::uint64_t, 5> words = {};
   bool valid = true;
   for (const auto& [name, value] : terms) {
-    const auto mask = masks.find(name);
-    valid = valid && mask != masks.end() && value <= LowBits(std::popcount(mask->second.bits)) &&
-            mask->second.config <= 2;
+    const auto declared = masks.find(name);
+    // The names of the words are terms, too.
+    const auto mask = declared == masks.end() ? ReadFormat(name + ":0-63") : declared->second;
+    valid = valid && mask && value <= LowBits(std::popcount(mask->bits));
     if (!valid) break;
-    words.at(mask->second.config) |= Deposit(value, mask->second.bits);
+    words.at(mask->config) |= Deposit(value, mask->bits);
   }
   const auto configs = EncodeTerms(terms, formats);
   PROPERTY(configs.has_value() == valid, "terms are refused if one has no format or does not fit");
   PROPERTY(!configs || (configs->config == words[0] && configs->config1 == words[1] &&
-                        configs->config2 == words[2]),
+                        configs->config2 == words[2] && configs->config3 == words[3] &&
+                        configs->config4 == words[4]),
            "terms go to their fields, and nowhere else");
 }
 

@@ -67,11 +67,12 @@ class OpenEnvironment {
   explicit OpenEnvironment(OpenSystem system)
       : OpenEnvironment(OpenModel(std::move(system), TargetPmu())) {}
   explicit OpenEnvironment(OpenModel model) : model_(std::move(model)) {
-    // A PMU that allows only one event leaves no space for these events, so they are software
-    // events.
-    spec_ = model_.pmu().Refuses("exclusive") ? Software(PERF_COUNT_SW_DUMMY)
-            : target().Claims(Cap::kTrace)    ? target().Trace()
-                                              : target().AnyEvent();
+    // A PMU that allows only one event, or one in a group, leaves no space for these events, so
+    // they are software events.
+    const bool single = !target().Claims(Cap::kTrace) && !target().Claims(Cap::kGroups);
+    spec_ = single || model_.pmu().Refuses("exclusive") ? Software(PERF_COUNT_SW_DUMMY)
+            : target().Claims(Cap::kTrace)              ? target().Trace()
+                                                        : target().AnyEvent();
     EventsFor(model_.ValidCall());
     file_.Reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (model_.pmu().tasks) {

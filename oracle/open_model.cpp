@@ -183,6 +183,8 @@ constexpr OpenCheck kChecks[] = {
      false, "config3"},
     {"INI-011", "unsupported config4", kAll, 0,
      [](const F& f) { return f.config4 != 0; }, false, "config4"},
+    {"ERR-025", "event of no CPU rejected by the driver", kAll, 0,
+     [](const F& f) { return !f.pmu->tasks && f.call.cpu == OpenCpu::kAny; }, false, "no_cpu"},
     {"ERR-025", "task event rejected by the driver", kAll, 0,
      [](const F& f) { return f.Task(); }, false, "task"},
     {"INI-028", "precise_ip of a counting event", kAll, 0,

@@ -131,6 +131,12 @@ constexpr OpenViolation kViolations[] = {
     {"unknown type", [](Call& c) { c.Edit([](Attr& a) { a.type = 0x7fff'fff0; }); }},
     {"config2", [](Call& c) { c.Edit([](Attr& a) { a.config2 ^= 1ull << 63; }); }, nullptr, false,
      false, "config2"},
+    {"no CPU",
+     [](Call& c) {
+       c.who = OpenWho::kOtherTask;
+       c.cpu = OpenCpu::kAny;
+     },
+     nullptr, false, false, "no_cpu"},
     {"task", [](Call& c) { c.who = OpenWho::kOtherTask; }, nullptr, false, false, "task"},
     {"precise counting", [](Call& c) { c.Edit([](Attr& a) { a.precise_ip = 1; }); }, nullptr, false,
      false, "precise_counting"},

@@ -17,6 +17,12 @@ inline bool IsRefusal(int error, const std::string& what) {
   return chosen ? error == *chosen : error == EINVAL || error == EOPNOTSUPP;
 }
 
+// Whether `error` is the errno of a task event that a system-wide PMU refuses. Many drivers check
+// the CPU alone, and perf's core refuses the task events of a CPU with another errno.
+inline bool IsTaskRefusal(int error, int cpu) {
+  return IsRefusal(error, cpu < 0 && target().refusal("no_cpu") ? "no_cpu" : "task");
+}
+
 }  // namespace pmuconf
 
 #endif  // PMUCONF_CASES_REFUSAL_H_

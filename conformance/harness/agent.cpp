@@ -169,6 +169,7 @@ class Agent {
     if (result.skip_reason != SkipReason::kNone) line["skip_reason"] = ToString(result.skip_reason);
     if (!result.capability.empty()) line["capability"] = result.capability;
     if (result.runs > 1) line["runs"] = result.runs;
+    if (result.counted) line["counted"] = *result.counted;
     if (!result.failed_rules.empty()) line["failed_rules"] = result.failed_rules;
     if (!result.measurements.empty()) line["measurements"] = ToJson(result.measurements);
     if (!result.lie.empty()) {

@@ -53,6 +53,7 @@ std::string EncodeResult(const CaseResult& result) {
                          {"disturbed", result.preempted}};
   if (!result.capability.empty()) line["capability"] = result.capability;
   if (!result.cpu_wide.empty()) line["cpu_wide"] = result.cpu_wide;
+  if (result.counted) line["counted"] = *result.counted;
   if (!result.failed_rules.empty()) line["failed_rules"] = result.failed_rules;
   if (!result.measurements.empty()) line["measurements"] = ToJson(result.measurements);
   if (!result.lie.empty()) {
@@ -81,6 +82,7 @@ bool DecodeResult(const std::string& text, CaseResult* result) {
       SkipReasonFromString(json.value("skip_reason", std::string())).value_or(SkipReason::kNone);
   result->capability = json.value("capability", std::string());
   result->preempted = json.value("disturbed", false);
+  if (json.contains("counted")) result->counted = json.value("counted", false);
   result->cpu_wide = json.value("cpu_wide", std::set<int>());
   result->lie = json.value("lie", std::string());
   result->lied = json.value("lied", std::uint64_t{0});

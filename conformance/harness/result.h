@@ -57,7 +57,9 @@ struct CaseResult {
   // an expectation failed that names no rule.
   std::vector<std::string> failed_rules = {};
   std::vector<Measurement> measurements = {};
-  std::string capability = {};                         // that a skipped case lacks
+  std::string capability = {};  // that a skipped case lacks
+  // Whether an event of the PMU had a count that is not 0; nullopt if the case read none.
+  std::optional<bool> counted = std::nullopt;
   bool guest_lost = false;                             // the guest died or stopped responding
   std::optional<AppliedWaiver> waiver = std::nullopt;  // accepts or contradicts the result
 };

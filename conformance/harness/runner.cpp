@@ -9,6 +9,7 @@
 #include "harness/case.h"
 #include "harness/failures.h"
 #include "harness/newer_kernel.h"
+#include "perf/counted.h"
 #include "system/context.h"
 #include "target/expression.h"
 
@@ -125,6 +126,9 @@ CaseResult RunInThisProcess(const CaseInfo& info) {
   }
   result.preempted = c.preempted;
   result.cpu_wide = c.cpu_wide;
+  if (target().resolved()) {
+    result.counted = HasCounted({target().type(), PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE});
+  }
   result.named_rules = listener->failures().Named(info.meta.rules);
   if (result.result == Result::kFail)
     result.failed_rules = listener->failures().ViolatedAlone(info.meta.rules);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "arch/arch.h"
+#include "perf/counted.h"
 #include "perf/cpu_wide.h"
 #include "perf/descriptors.h"
 #include "perf/matchers.h"
@@ -148,7 +149,7 @@ EventSpec AsGeneric(const EventSpec& spec) {
   generic.type = PERF_TYPE_HARDWARE;
   generic.config = *spec.generic;
   generic.config1 = 0;
-  generic.config2 = 0;
+  generic.config2 = generic.config3 = generic.config4 = 0;
   return generic;
 }
 
@@ -159,6 +160,10 @@ perf_event_attr MakeAttr(const EventSpec& spec, const OpenOptions& options) {
   attr.config = spec.config;
   attr.config1 = spec.config1;
   attr.config2 = spec.config2;
+  attr.config3 = spec.config3;
+  attr.config4 = spec.config4;
+  if (spec.config3 != 0) attr.size = PERF_ATTR_SIZE_VER8;
+  if (spec.config4 != 0) attr.size = PERF_ATTR_SIZE_VER9;
   attr.bp_type = spec.bp_type;
   attr.sample_period = options.sample_period;
   if (options.sample_freq != 0) {
@@ -210,6 +215,8 @@ std::string Describe(const perf_event_attr& attr) {
   bits("read_format", attr.read_format, kReadNames);
   hex("config1", attr.config1);
   hex("config2", attr.config2);
+  hex("config3", attr.config3);
+  hex("config4", attr.config4);
   hex("bp_type", attr.bp_type);
   dec(attr.watermark ? "wakeup_watermark" : "wakeup_events", attr.wakeup_events);
   bits("branch_sample_type", attr.branch_sample_type, kBranchNames);
@@ -306,6 +313,7 @@ Reading Event::Read() const {
     throw Broken("read on " + Describe(attr_) + ": " + std::to_string(bytes.size()) +
                  " bytes are no reading (0 bytes: the event is in error state)");
   }
+  NoteCount(attr_.type, reading->value);
   return *reading;
 }
 
@@ -317,6 +325,7 @@ GroupReading Event::ReadGroup() const {
     throw Broken("read on " + Describe(attr_) + ": " + std::to_string(bytes.size()) +
                  " bytes are no group reading (0 bytes: the event is in error state)");
   }
+  if (!reading->entries.empty()) NoteCount(attr_.type, reading->entries.front().value);
   return *std::move(reading);
 }
 

@@ -57,10 +57,12 @@ struct EventSpec {
   std::uint64_t config = 0;
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
+  std::uint64_t config3 = 0;  // as config4, only for kernels that have the field
+  std::uint64_t config4 = 0;
   std::uint32_t bp_type = 0;  // HW_BREAKPOINT_* of an event of the PMU `breakpoint`
   StimulusKind stimulus = StimulusKind::kNone;
-  // The event code of the port (event in bits 0-7, unit mask in bits 8-15), or the number of the
-  // system call, variable or function.
+  // The event code of the port (event in bits 0-7, unit mask in bits 8-15, or the low bits of
+  // config), or the number of the system call, variable or function.
   std::uint16_t code = 0;
   std::uint32_t ticks = 0;                  // clock ticks per event (kClock)
   WorkKind work = WorkKind::kInstructions;  // (kWork)
@@ -132,7 +134,7 @@ struct OpenPolicy {
 void SetOpenPolicy(OpenPolicy policy);
 
 // Returns the attr that Open(spec, options) uses. attr.size is PERF_ATTR_SIZE_VER7, the size of
-// Linux 6.1.
+// Linux 6.1, unless the event has config3 or config4.
 perf_event_attr MakeAttr(const EventSpec& spec, const OpenOptions& options = {});
 
 // Returns one line with every field that is not zero, for messages.

@@ -200,6 +200,18 @@ std::pair<Verdict, std::string> DecideAll(const Stream& stream, const Report& re
   return {Verdict::kConformant, Judged(report)};
 }
 
+// Returns how many cases read a count that was not 0, or only counts that were 0.
+std::ptrdiff_t CasesThatCounted(const Report& report, bool counted) {
+  return std::ranges::count(report.cases, std::optional(counted), &CaseResult::counted);
+}
+
+// Returns whether all counts were 0, as those of a dead device. Events with an AUX area have no
+// counts.
+bool NothingCounted(const Report& report, const Target& target) {
+  return target.kind() != "trace" && CasesThatCounted(report, true) == 0 &&
+         CasesThatCounted(report, false) > 0;
+}
+
 // Returns whether a case verifies a rule of the subject. If it failed, only the rules that it
 // failed count.
 bool Concerns(const CaseResult& row, const std::set<std::string_view>& rules) {
@@ -236,9 +248,26 @@ RuleSubject SubjectOf(const Rule& rule, const Target& target) {
   return own ? SubjectOf(target) : rule.subject;
 }
 
+std::string CountsText(const Report& report, const Target& target) {
+  const auto some = CasesThatCounted(report, true), zeros = CasesThatCounted(report, false);
+  if (some + zeros == 0) return "";
+  if (some == 0) return "counted: nothing; " + std::to_string(zeros) + " cases read only zeros";
+  return "counted: events of the PMU, in " + std::to_string(some) +
+         (some == 1 ? " case; " : " cases; ") +
+         (target.Claims(Cap::kStimulus) ? "the suite made them happen"
+                                        : "no event has a stimulus, so no case knows the number");
+}
+
 std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& report,
                                        const Target& target, std::optional<RuleSubject> subject) {
-  return DecideAll(stream, subject ? Restrict(report, target, *subject) : report);
+  auto decided = DecideAll(stream, subject ? Restrict(report, target, *subject) : report);
+  const bool own = !subject || *subject == SubjectOf(target);
+  if (own && decided.first == Verdict::kConformant && NothingCounted(report, target)) {
+    return {Verdict::kNotJudged,
+            "no event of the PMU counted: each case read only zeros; check the device, or cause "
+            "its events during the run"};
+  }
+  return decided;
 }
 
 std::vector<SubjectVerdict> DecideEach(const Stream& stream, const Report& report,

@@ -20,6 +20,10 @@ RuleSubject SubjectOf(const Target& target);
 // rules of this suite itself count for the subject of the target.
 RuleSubject SubjectOf(const Rule& rule, const Target& target);
 
+// Returns "counted: events of the PMU, in 512 cases; the suite made them happen", or "" if no case
+// read a count.
+std::string CountsText(const Report& report, const Target& target);
+
 // Decides on one subject, or without `subject` on all rules together. Problems of the run that
 // belong to no rule, such as a report of the kernel, count for the subject of the target.
 std::pair<Verdict, std::string> Decide(const Stream& stream, const Report& report,

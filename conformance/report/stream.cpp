@@ -42,6 +42,7 @@ void ParseResult(const Json& json, Stream* stream) {
   if (!known) throw std::runtime_error("unknown skip reason '" + reason + "'");
   result.skip_reason = *known;
   result.capability = json.value("capability", std::string());
+  if (json.contains("counted")) result.counted = json.at("counted").get<bool>();
   result.guest_lost = json.value("guest_lost", false);
   result.runs = json.value("runs", 1);
   result.failed_rules = json.value("failed_rules", std::vector<std::string>());

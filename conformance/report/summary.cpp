@@ -185,6 +185,7 @@ std::string Summary(const Report& report) {
      << OneLine(report.target) << " on Linux " << OneLine(report.release) << " ("
      << OneLine(report.arch) << "), "
      << (report.profile.empty() ? "whole catalogue" : "profile " + report.profile) << "\n";
+  if (!report.counts.empty()) os << "  " << report.counts << "\n";
   os << CountsLine("  cases " + std::to_string(t.cases) + ": ", {{"passed", t.passed},
                                                                  {"failed", t.failed},
                                                                  {"skipped", t.skipped},

@@ -316,6 +316,7 @@ Report Judge(const Stream& stream, const Target& target, const Profile& profile,
   report.totals = Count(report);
   report.scope = scope;
   report.about = SubjectOf(target);
+  report.counts = CountsText(report, target);
   report.verdicts = DecideEach(stream, report, target);
   std::tie(report.verdict, report.reason) =
       Decide(stream, report, target, DecidingSubject(report, stream, scope));

@@ -81,6 +81,7 @@ struct Report {
   std::string repro_command;             // repro command, without the id of the case
   std::string target, kernel, release, arch, profile;
   std::string version;        // with the patch level, if `release` hides it: "6.1.192"
+  std::string counts;         // whether events counted, and what made them happen; "" if unknown
   std::string newest_kernel;  // the newest series that the rules describe; "" if none is older
   Totals totals;
   std::vector<CaseResult> cases;  // the selected ones in order, with waivers applied

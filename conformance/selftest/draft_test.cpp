@@ -77,6 +77,32 @@ TEST(Draft, LoadsAndStatesFindings) {
   EXPECT_TRUE(target.Claims(Cap::kUserReads));
 }
 
+TEST(Draft, ClaimsNoGroupsIfTheDriverRefusesEachGroup) {
+  PmuFacts facts = Facts();
+  EXPECT_TRUE(Target::Parse(WriteDraft(facts), "draft").Claims(Cap::kGroups));
+  facts.groups = false;
+  const Target target = Target::Parse(WriteDraft(facts), "draft");
+  EXPECT_EQ(target.general(), 4u);
+  EXPECT_FALSE(target.Claims(Cap::kGroups));
+  EXPECT_FALSE(target.Claims(Cap::kCounters3));
+}
+
+TEST(Draft, ClaimsThatEventsShareCounter) {
+  PmuFacts facts = Facts();
+  EXPECT_TRUE(Target::Parse(WriteDraft(facts), "draft").Claims(Cap::kOwnCounters));
+  facts.shared_counters = true;
+  EXPECT_FALSE(Target::Parse(WriteDraft(facts), "draft").Claims(Cap::kOwnCounters));
+}
+
+TEST(Draft, StatesThatTheDriverLooksAtTheCpuAlone) {
+  PmuFacts facts = Facts();
+  facts.kind = "uncore";
+  facts.no_cpu = {0, EOPNOTSUPP, "an event of a task gives EOPNOTSUPP"};
+  const Target target = Target::Parse(WriteDraft(facts), "draft");
+  EXPECT_EQ(target.refusal("no_cpu"), EOPNOTSUPP);
+  EXPECT_EQ(target.refusal("task"), std::nullopt);
+}
+
 TEST(Draft, ExactEventHasWorkAndItsExtraEvents) {
   PmuFacts facts = Facts();
   facts.events[0].stimulus = "work";
@@ -169,6 +195,7 @@ TEST(Draft, StatesRefusals) {
   EXPECT_FALSE(target.Claims(Cap::kSampling));
   EXPECT_EQ(target.refusal("sampling"), EOPNOTSUPP);
   EXPECT_EQ(target.refusal("task"), EINVAL);
+  EXPECT_EQ(target.refusal("no_cpu"), std::nullopt);
   EXPECT_EQ(target.refusal("clock"), EINVAL);
   EXPECT_EQ(target.refusal("exclude_idle"), EOPNOTSUPP);
 }

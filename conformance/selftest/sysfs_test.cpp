@@ -9,8 +9,6 @@
 namespace pmuconf {
 namespace {
 
-using Terms = std::vector<std::pair<std::string, std::uint64_t>>;
-
 TEST(ParseFormat, EncodesValueIntoItsBits) {
   const auto field = ParseFormat("config1:0-7,32-35");
   ASSERT_TRUE(field);
@@ -33,8 +31,8 @@ TEST(ParseFormat, AcceptsRangesInAnyOrder) {
 
 TEST(ParseFormat, RejectsInvalidFormats) {
   for (const char* text :
-       {"", "config", "config:", "config:a", "config:3-1", "config:0-64", "config4:0", "foo:0-7",
-        "config:0-63,0-63", "config:0-3,2", "config:8,0-8"}) {
+       {"", "config", "config:", "config:a", "config:3-1", "config:0-64", "config5:0", "configs:0",
+        "foo:0-7", "config:0-63,0-63", "config:0-3,2", "config:8,0-8"}) {
     EXPECT_FALSE(ParseFormat(text)) << text;
   }
 }
@@ -44,10 +42,36 @@ TEST(ParseTerms, ParsesHexDecimalAndBareNames) {
             (Terms{{"event", 0x3c}, {"umask", 1}, {"any", 1}}));
 }
 
+TEST(ParseFormat, AcceptsEachWordOfTheAttr) {
+  EXPECT_EQ(ParseFormat("config3:0-7")->config, 3);
+  EXPECT_EQ(ParseFormat("config4:1,6-10,44")->config, 4);
+}
+
+TEST(ParseTerms, GivesParametersOfTheUserTheValueZero) {
+  EXPECT_EQ(*ParseTerms("domain=0x1,core=?"), (Terms{{"domain", 1}, {"core", 0}}));
+  EXPECT_FALSE(ParseTerms("core=??"));
+}
+
 TEST(ParseTerms, RejectsInvalidTerms) {
   for (const char* text : {"", "=1", "event=", "event=0x", "event=1x", "event=1,,any"}) {
     EXPECT_FALSE(ParseTerms(text)) << text;
   }
+}
+
+TEST(EncodeTerms, AcceptsWordsOfTheAttrWithoutFormat) {
+  const auto configs = EncodeTerms({{"config", 0x80}, {"config1", ~0ULL}, {"config4", 2}}, {});
+  ASSERT_TRUE(configs);
+  EXPECT_EQ(configs->config, 0x80u);
+  EXPECT_EQ(configs->config1, ~0ULL);
+  EXPECT_EQ(configs->config4, 2u);
+  EXPECT_FALSE(EncodeTerms({{"config5", 1}}, {}));
+}
+
+TEST(EncodeTerms, PrefersDeclaredFormatToWordOfTheAttr) {
+  const auto configs = EncodeTerms({{"config", 1}}, {{"config", *ParseFormat("config2:4-7")}});
+  ASSERT_TRUE(configs);
+  EXPECT_EQ(configs->config, 0u);
+  EXPECT_EQ(configs->config2, 0x10u);
 }
 
 TEST(EncodeTerms, CombinesTerms) {

@@ -101,6 +101,25 @@ TEST(TargetFile, ClaimsCapabilities) {
   EXPECT_FALSE(target.Claims(Cap::kExcludes));
 }
 
+TEST(TargetFile, StatesHowCountersAreReadAndShared) {
+  const Target plain = Target::Parse(kGood, "toy.toml");
+  EXPECT_FALSE(plain.Claims(Cap::kPolled));
+  EXPECT_TRUE(plain.Claims(Cap::kOwnCounters));
+  const Target polled = Target::Parse(With("width = 48", "width = 48\nread_by = \"timer\""), "");
+  EXPECT_TRUE(polled.Claims(Cap::kPolled));
+  const Target shared = Target::Parse(With("[features]", "[features]\nshared_counters = true"), "");
+  EXPECT_FALSE(shared.Claims(Cap::kOwnCounters));
+  EXPECT_THAT(ErrorOf(With("width = 48", "width = 48\nread_by = \"poll\"")),
+              HasSubstr("key 'counters.read_by' must be interrupt, timer or nothing"));
+}
+
+TEST(TargetFile, CanClaimThatGroupsAreRefused) {
+  const Target single = Target::Parse(With("[features]", "[features]\ngroups = false"), "toy.toml");
+  EXPECT_EQ(single.general(), 4u);
+  EXPECT_FALSE(single.Claims(Cap::kGroups));
+  EXPECT_FALSE(single.Claims(Cap::kCounters3));
+}
+
 TEST(TargetFile, ErrorIsOneLine) {
   EXPECT_EQ(ErrorOf("\"a\\nb\" = 1\n").substr(0, 16), "toy.toml:1: key ");
   EXPECT_THAT(ErrorOf(With("name = \"toy\"", "name = \"toy\"\n\"a\\nb\" = 1")),

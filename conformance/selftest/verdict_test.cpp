@@ -84,6 +84,32 @@ TEST(Judge, ReasonCountsTheRulesThatPassedByAWaiver) {
             "not run: KUnit: 1 MUST rule; not testable by a program: 1 MUST rule");
 }
 
+Stream WithCounts(std::optional<bool> first, std::optional<bool> second) {
+  Stream stream = AllPass();
+  stream.results.at(0).counted = first;
+  stream.results.at(1).counted = second;
+  return stream;
+}
+
+TEST(Judge, DeadPmuIsNotConformant) {
+  const Report report = JudgeIt(WithCounts(false, false));
+  EXPECT_EQ(report.verdict, Verdict::kNotJudged);
+  EXPECT_EQ(report.reason.substr(0, 28), "no event of the PMU counted:");
+  EXPECT_EQ(report.counts, "counted: nothing; 2 cases read only zeros");
+}
+
+TEST(Judge, OneCaseThatCountedIsEnough) {
+  const Report report = JudgeIt(WithCounts(false, true));
+  EXPECT_EQ(report.verdict, Verdict::kConformant) << report.reason;
+  EXPECT_EQ(report.counts.substr(0, 38), "counted: events of the PMU, in 1 case;");
+}
+
+TEST(Judge, RunWithoutCountsIsJudged) {
+  const Report report = JudgeIt(WithCounts(std::nullopt, std::nullopt));
+  EXPECT_EQ(report.verdict, Verdict::kConformant) << report.reason;
+  EXPECT_EQ(report.counts, "");
+}
+
 TEST(CombineResults, WorstResultDecides) {
   using enum Result;
   EXPECT_EQ(CombineResults({kPass, kPass}, true), RuleResult::kPassed);

@@ -32,6 +32,11 @@ std::vector<int> OnlineCpus() {
   return *cpus;
 }
 
+bool CanLeave(int cpu) {
+  return access(("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/online").c_str(), F_OK) ==
+         0;
+}
+
 namespace {
 
 // The CPUs that this thread left, and the one where its events are to happen.

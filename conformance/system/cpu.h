@@ -13,7 +13,8 @@
 namespace pmuconf {
 
 std::vector<int> OnlineCpus();
-void PinTo(int cpu);  // pins this thread, unless it left the CPU; throws Broken on failure
+bool CanLeave(int cpu);  // it can go offline
+void PinTo(int cpu);     // pins this thread, unless it left the CPU; throws Broken on failure
 int CurrentCpu();
 
 // Moves this thread to other CPUs, for good: a later PinTo(cpu) does not bring it back. So a

@@ -61,6 +61,14 @@ std::optional<std::vector<std::pair<int, int>>> ParseRanges(std::string_view tex
   return ranges;
 }
 
+// Returns 0 for "config", 1 for "config1", and so on.
+std::optional<int> WordOf(std::string_view name) {
+  if (name == "config") return 0;
+  const bool numbered = name.size() == 7 && name.starts_with("config");
+  if (!numbered || name.back() < '1' || name.back() > '4') return std::nullopt;
+  return name.back() - '0';
+}
+
 }  // namespace
 
 int FormatField::width() const {
@@ -83,15 +91,9 @@ std::optional<std::uint64_t> FormatField::Encode(std::uint64_t value) const {
 std::optional<FormatField> ParseFormat(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  FormatField field;
-  const std::string_view name = text.substr(0, colon);
-  if (name == "config") {
-    field.config = 0;
-  } else if (name == "config1" || name == "config2" || name == "config3") {
-    field.config = name.back() - '0';
-  } else {
-    return std::nullopt;
-  }
+  const auto word = WordOf(text.substr(0, colon));
+  if (!word) return std::nullopt;
+  FormatField field = {.config = *word};
   // perf treats the ranges as a set: low bits of a value go to the low bits of the field.
   auto bits = ParseRanges(text.substr(colon + 1), 63);
   if (!bits) return std::nullopt;
@@ -99,14 +101,14 @@ std::optional<FormatField> ParseFormat(std::string_view text) {
   return field;
 }
 
-std::optional<std::vector<std::pair<std::string, std::uint64_t>>> ParseTerms(
-    std::string_view text) {
-  std::vector<std::pair<std::string, std::uint64_t>> terms;
+std::optional<Terms> ParseTerms(std::string_view text) {
+  Terms terms;
   for (const std::string_view part : Split(text, ',')) {
     const std::size_t equals = part.find('=');
     const std::string_view name = part.substr(0, equals);
-    const auto value = equals == std::string_view::npos ? std::optional<std::uint64_t>(1)
-                                                        : HexOrDecimal(part.substr(equals + 1));
+    const std::string_view text_of_value =
+        equals == std::string_view::npos ? "1" : part.substr(equals + 1);
+    const auto value = HexOrDecimal(text_of_value == "?" ? "0" : text_of_value);
     if (name.empty() || !value) return std::nullopt;
     terms.emplace_back(name, *value);
   }
@@ -124,15 +126,22 @@ std::optional<std::vector<int>> ParseCpuList(std::string_view text) {
   return cpus;
 }
 
-std::optional<Configs> EncodeTerms(const std::vector<std::pair<std::string, std::uint64_t>>& terms,
+bool IsWordOfAttr(std::string_view term) { return WordOf(term).has_value(); }
+
+std::optional<Configs> EncodeTerms(const Terms& terms,
                                    const std::map<std::string, FormatField>& formats) {
   Configs configs;
   for (const auto& [name, value] : terms) {
     const auto it = formats.find(name);
-    const auto encoded = it == formats.end() ? std::nullopt : it->second.Encode(value);
-    if (!encoded || it->second.config > 2) return std::nullopt;
-    std::uint64_t* const words[] = {&configs.config, &configs.config1, &configs.config2};
-    *words[it->second.config] |= *encoded;
+    const auto word = WordOf(name);
+    if (it == formats.end() && !word) return std::nullopt;
+    const FormatField field =
+        it == formats.end() ? FormatField{.config = *word, .bits = {{0, 63}}} : it->second;
+    const auto encoded = field.Encode(value);
+    if (!encoded) return std::nullopt;
+    std::uint64_t* const words[] = {&configs.config, &configs.config1, &configs.config2,
+                                    &configs.config3, &configs.config4};
+    *words[field.config] |= *encoded;
   }
   return configs;
 }

@@ -17,7 +17,7 @@ namespace pmuconf {
 // A format file. "config1:0-7,32-35" stores the low 8 bits of a value in bits 0-7 and the next 4
 // bits in bits 32-35.
 struct FormatField {
-  int config = 0;                              // 0: config, 1: config1, 2: config2, 3: config3
+  int config = 0;                              // 0: config, 1: config1, and so on to config4
   std::vector<std::pair<int, int>> bits = {};  // first and last bit of each range, ascending
 
   int width() const;
@@ -26,8 +26,12 @@ struct FormatField {
 };
 std::optional<FormatField> ParseFormat(std::string_view text);
 
-// Parses an events file: "event=0x3c,umask=0x01". A term without a value means 1.
-std::optional<std::vector<std::pair<std::string, std::uint64_t>>> ParseTerms(std::string_view text);
+// Parses an events file: "event=0x3c,umask=0x01". A term without a value means 1. The user replaces
+// the value of "node=?". Here it is 0.
+using Terms = std::vector<std::pair<std::string, std::uint64_t>>;
+std::optional<Terms> ParseTerms(std::string_view text);
+// Whether a term is "config" to "config4", a whole word of perf_event_attr.
+bool IsWordOfAttr(std::string_view term);
 
 // Parses a CPU list: "0-3,7".
 std::optional<std::vector<int>> ParseCpuList(std::string_view text);
@@ -36,10 +40,12 @@ struct Configs {
   std::uint64_t config = 0;
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
+  std::uint64_t config3 = 0;
+  std::uint64_t config4 = 0;
 };
-// Combines terms by their formats. Returns nullopt if a term has no format or its value does not
-// fit.
-std::optional<Configs> EncodeTerms(const std::vector<std::pair<std::string, std::uint64_t>>& terms,
+// Combines terms by their formats. As in the perf tool, config to config4 need no format. Returns
+// nullopt if another term has none, or if a value does not fit.
+std::optional<Configs> EncodeTerms(const Terms& terms,
                                    const std::map<std::string, FormatField>& formats);
 
 // Returns the formats that the PMU in that directory declares. It omits invalid format files.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <set>
 
 #include "arch/arch.h"
 #include "perf/compat_call.h"
@@ -94,6 +95,23 @@ bool HasBreakpoints() {
   return error != 0 || !IsVirtual() || processor::EmulatesDebugRegisters() || CountOneStore(1) == 1;
 }
 
+// Returns the event code of the port. On x86 the terms event and umask are the code, and filters of
+// the count follow them. Other PMUs have other terms, and codes of more bits.
+std::uint16_t CodeOf(const Terms& terms, const std::map<std::string, FormatField>& formats,
+                     std::uint64_t config) {
+  static const std::set<std::string> kFilters = {"edge", "inv", "cmask", "any", "in_tx"};
+  std::uint64_t code = 0;
+  for (const auto& [name, value] : terms) {
+    const auto format = formats.find(name);
+    if (kFilters.contains(name) || (format != formats.end() && format->second.config != 0))
+      continue;
+    const bool x86 = (name == "event" || name == "umask") && value <= 0xff;
+    if (!x86) return static_cast<std::uint16_t>(config);
+    code |= name == "event" ? value : value << 8;
+  }
+  return static_cast<std::uint16_t>(code);
+}
+
 // Makes the worker of this process cause `n` events.
 void Work(const EventSpec& spec, std::uint64_t n) {
   Worker* const worker = StartedWorker();
@@ -131,8 +149,7 @@ bool Target::Has(Cap cap) const {
     case Cap::kHotplug: {
       const std::vector<int> cpus = Cpus();
       if (cpus.size() < 2) return false;
-      const std::string cpu = "/sys/devices/system/cpu/cpu" + std::to_string(cpus[1]);
-      return access((cpu + "/online").c_str(), F_OK) == 0;
+      return CanLeave(std::max(cpus[0], cpus[1]));
     }
     default:
       return true;
@@ -171,7 +188,17 @@ std::vector<int> Target::Cpus() const {
   std::vector<int> online = OnlineCpus();
   const auto text = ReadFile(std::string(kEventSource) + "/" + device + "/cpus");
   const auto listed = text ? ParseCpuList(*text) : std::nullopt;
-  if (!listed) return online;
+  if (!listed) {
+    // Events of the whole machine are on the designated CPU. Cases run on the first one, too.
+    if (Claims(Cap::kSystemWide)) {
+      const auto mask = ReadFile(std::string(kEventSource) + "/" + device + "/cpumask");
+      const auto designated = mask ? ParseCpuList(*mask) : std::nullopt;
+      std::ranges::stable_partition(online, [&](int cpu) {
+        return designated && !designated->empty() && designated->front() == cpu;
+      });
+    }
+    return online;
+  }
   std::vector<int> cpus;
   std::set_intersection(online.begin(), online.end(), listed->begin(), listed->end(),
                         std::back_inserter(cpus));
@@ -228,20 +255,21 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
   if (!terms) throw Broken(path + " is no event (the target file claims it)");
   std::map<std::string, FormatField> formats;
   for (const auto& [name, value] : *terms) {
+    if (IsWordOfAttr(name)) continue;
     const auto format = ReadFile(folder + "/format/" + name);
     const auto field = format ? ParseFormat(*format) : std::nullopt;
     if (!field)
       throw Broken(folder + "/format/" + name + " is no format, and " + path + " uses it");
     formats[name] = *field;
-    if (claim.syscall) continue;  // `code` is the number of the system call
-    if (name == "event") spec.code |= static_cast<std::uint16_t>(value & 0xff);
-    if (name == "umask") spec.code |= static_cast<std::uint16_t>((value & 0xff) << 8);
   }
   const auto configs = EncodeTerms(*terms, formats);
   if (!configs) throw Broken(path + ": a term does not fit its format");
   spec.config = configs->config;
   spec.config1 = configs->config1;
   spec.config2 = configs->config2;
+  spec.config3 = configs->config3;
+  spec.config4 = configs->config4;
+  if (!claim.syscall) spec.code = CodeOf(*terms, formats, spec.config);
   return spec;
 }
 
@@ -264,7 +292,7 @@ std::vector<EventSpec> Target::Events(const EventFilter& filter) const {
   std::vector<EventSpec> specs;
   const std::uint64_t all = LowBits(general_);
   // All events with a port are exact, so the choice matters only without one.
-  const bool require_exact = Unlimited() || (port_.empty() && Claims(Cap::kStimulus));
+  const bool require_exact = Claims(Cap::kStimulus) && (Unlimited() || port_.empty());
   for (const EventClaim& claim : claims_) {
     const bool everywhere = (claim.counters & all) == all;
     if (claim.wide && !filter.wide) continue;
@@ -311,6 +339,12 @@ std::vector<std::uint16_t> Target::Codes() const {
 EventSpec Target::AnyEvent() const { return AnyEvents(1).front(); }
 
 std::vector<EventSpec> Target::AnyEvents(std::size_t n) const {
+  const auto everywhere = [all = LowBits(general_)](const EventClaim& claim) {
+    return (claim.counters & all) == all;
+  };
+  if (std::ranges::none_of(claims_, everywhere)) {
+    SkipUnclaimed("needs an event that every general counter can count");
+  }
   std::vector<EventSpec> known;
   if (!port_.empty()) {
     known = Events({.stimulus = StimulusKind::kPulse, .any_general = true});

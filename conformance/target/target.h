@@ -51,9 +51,12 @@ enum class Cap {
   kPrecise,        // precise: samples of the exact place of an event (precise_ip)
   kBranches,       // branches: samples with a branch stack
   kTasks,          // tasks: every CPU has its own counters, so events can follow a task
-  kSystemWide,     // system_wide: the machine has the PMU once, its events are on one CPU
-  kCounting,       // counting: its events count; cases without the need `trace` require it
-  kTrace,          // trace: its events write to an AUX area
+  // system_wide: the machine, or each package and so on, has the PMU once, its events on one CPU
+  kSystemWide,
+  kPolled,       // polled: a timer of the driver reads the counters before they wrap
+  kOwnCounters,  // own_counters: each event of a group takes a counter, also two of the same event
+  kCounting,     // counting: its events count; cases without the need `trace` require it
+  kTrace,        // trace: its events write to an AUX area
   kTraceExcludes,  // trace_excludes: a trace can be limited to user or kernel mode
   kTracePause,     // trace_pause: other events can pause and resume a trace
   kCacheEvents,    // cache_events: PERF_TYPE_HW_CACHE selects some events
@@ -199,7 +202,7 @@ class Target {
   const std::string& device() const { return device_; }  // "refpmu"
   std::uint32_t type() const { return type_; }           // attr.type
   // Returns the online CPUs that have the PMU: those in its sysfs file `cpus`, or all if it has no
-  // such file. Throws Broken if there is no such PMU.
+  // such file. The designated CPU is the first. Throws Broken if there is no such PMU.
   std::vector<int> Cpus() const;
   int Cpu(std::size_t i) const;  // the i-th of Cpus(); throws Broken if there are fewer
   // Returns the CPU in the cpumask of a system-wide PMU, where the kernel puts its events.
@@ -240,6 +243,7 @@ class Target {
   bool sampling_ = false, frequency_ = false, excludes_ = false, filters_ = false;
   bool addresses_ = true;
   bool user_reads_ = false;
+  bool polled_ = false, shared_counters_ = false, groups_ = true;
   bool trace_excludes_ = false, trace_pause_ = false;
   std::size_t trace_record_ = 0;
   unsigned precise_ = 0, branches_ = 0;

@@ -16,7 +16,7 @@ struct CapText {
   std::string_view condition;  // a target has it if
 };
 
-constexpr std::array<CapText, 44> kCapTexts = {{
+constexpr std::array<CapText, 46> kCapTexts = {{
     {Cap::kStimulus, "stimulus", "an event has a stimulus"},
     {Cap::kPort, "port", "it has a port"},
     {Cap::kCounters, "counters", "it has [counters]"},
@@ -38,9 +38,9 @@ constexpr std::array<CapText, 44> kCapTexts = {{
     {Cap::kCpus2, "cpus2", "two CPUs of the PMU are online"},
     {Cap::kSomeCpus, "some_cpus", "a CPU that the PMU does not cover is online"},
     {Cap::kHotplug, "hotplug", "the second CPU of the PMU can go offline"},
-    {Cap::kGroups, "groups", "it has at least two counters, or nothing limits its events"},
-    {Cap::kCounters3, "counters3",
-     "it has at least three general counters, or nothing limits its events"},
+    {Cap::kGroups, "groups",
+     "it has at least two counters, or nothing limits its events; and [features] keeps groups"},
+    {Cap::kCounters3, "counters3", "as groups, with three general counters"},
     {Cap::kLongPeriods, "long_periods", "it has [sampling], and counters of at most 60 bits"},
     {Cap::kCompat, "compat", "the machine runs 32-bit programs, too"},
     {Cap::kAddresses, "addresses", "[features] has addresses"},
@@ -51,6 +51,8 @@ constexpr std::array<CapText, 44> kCapTexts = {{
     {Cap::kBranches, "branches", "it has [sampling] with branches"},
     {Cap::kTasks, "tasks", "it is not an uncore PMU"},
     {Cap::kSystemWide, "system_wide", "it is an uncore PMU"},
+    {Cap::kPolled, "polled", "[counters] has read_by = timer"},
+    {Cap::kOwnCounters, "own_counters", "[features] lacks shared_counters"},
     {Cap::kCounting, "counting", "it is not a trace"},
     {Cap::kTrace, "trace", "its kind is trace"},
     {Cap::kTraceExcludes, "trace_excludes", "its kind is trace, and it claims excludes"},
@@ -166,9 +168,9 @@ bool Target::Claims(Cap cap) const {
     case Cap::kExcludes:
       return excludes_;
     case Cap::kGroups:
-      return general_ + fixed_ >= 2 || Unlimited();
+      return groups_ && (general_ + fixed_ >= 2 || Unlimited());
     case Cap::kCounters3:
-      return general_ >= 3 || Unlimited();
+      return groups_ && (general_ >= 3 || Unlimited());
     case Cap::kLongPeriods:
       return sampling_ && general_ > 0 && width_ <= 60;
     case Cap::kPrecise:
@@ -191,6 +193,10 @@ bool Target::Claims(Cap cap) const {
       return kind_ != "uncore";
     case Cap::kSystemWide:
       return kind_ == "uncore";
+    case Cap::kPolled:
+      return polled_;
+    case Cap::kOwnCounters:
+      return !shared_counters_;
     case Cap::kLog:
       return !port_.empty() && kind_ != "uncore";
     case Cap::kAddresses:

@@ -304,6 +304,11 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
       target.fixed_ = static_cast<unsigned>(counters->IntOr("fixed", 0, 0, 16));
       target.width_ = static_cast<unsigned>(counters->Int("width", 16, 64));
     }
+    const std::string reader = counters->StringOr("read_by", "interrupt");
+    if (reader != "interrupt" && reader != "timer" && reader != "nothing") {
+      counters->Fail("read_by", "must be interrupt, timer or nothing");
+    }
+    target.polled_ = reader == "timer";
     counters->Finish();
   } else if (target.kind_ == "core") {
     root.Fail("counters", "is missing");
@@ -328,6 +333,8 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
     target.addresses_ = features->BoolOr("addresses", true);
     target.filters_ = features->BoolOr("filters", false);
     target.user_reads_ = features->BoolOr("user_reads", false);
+    target.groups_ = features->BoolOr("groups", true);
+    target.shared_counters_ = features->BoolOr("shared_counters", false);
     target.exclusive_formats_ = features->StringsOr("exclusive_formats", {});
     target.precise_ = static_cast<unsigned>(features->IntOr("precise", 0, 0, 3));
     target.branches_ = static_cast<unsigned>(features->IntOr("branches", 0, 0, 1024));

@@ -33,6 +33,7 @@ std::vector<OpenPmu> PmusWithChoices() {
   for (const OpenCheck& check : OpenChecks()) {
     pmus.push_back(Plain());
     if (!check.choice.empty()) pmus.back().refusals[std::string(check.choice)] = EPERM;
+    if (check.choice == "no_cpu") pmus.back().tasks = pmus.back().cpu_local = false;
   }
   return pmus;
 }
@@ -304,6 +305,20 @@ TEST(OpenModel, UnreadableSizeIsReportedForLongAttr) {
   EXPECT_EQ(model.Predict(call).error, EFAULT);
   call.Put(200, std::uint8_t{1});
   EXPECT_EQ(model.Predict(call).error, E2BIG) << "a byte that is not zero comes before it";
+}
+
+// Most drivers of such PMUs check the CPU alone.
+TEST(OpenModel, DriverMayLeaveTaskEventsOfOneCpuToTheKernel) {
+  for (const OpenBehaviour& kernel : kKernels) {
+    OpenPmu pmu = Plain();
+    pmu.tasks = pmu.cpu_local = false;
+    pmu.refusals["no_cpu"] = EOPNOTSUPP;
+    const OpenModel model(System(kernel), pmu);
+    OpenCall call = model.ValidCall();
+    call.who = OpenWho::kThisTask;
+    EXPECT_EQ(model.Predict(call).error, EINVAL);
+    EXPECT_EQ(PredictionOf(model, {"no CPU"}).error, EOPNOTSUPP);
+  }
 }
 
 TEST(OpenModel, ModifyMakesParserChecksOnly) {

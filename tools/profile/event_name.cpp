@@ -74,8 +74,6 @@ std::optional<std::uint64_t> RawConfig(std::string_view name) {
   throw UserError("no event '" + name + "': " + why);
 }
 
-using Terms = std::vector<std::pair<std::string, std::uint64_t>>;
-
 // Returns the terms of `text`. A name in the PMU's directory `events` stands for the terms in that
 // file.
 Terms TermsOf(const std::string& event, const std::string& pmu, const std::string& text) {
@@ -95,16 +93,6 @@ Terms TermsOf(const std::string& event, const std::string& pmu, const std::strin
   return all;
 }
 
-std::map<std::string, FormatField> FormatsOf(const std::string& pmu) {
-  std::map<std::string, FormatField> formats = ReadFormats(pmu);
-  // As in perf, config to config2 are always valid as 64-bit fields.
-  for (int config_index = 0; config_index < 3; ++config_index) {
-    formats.insert({"config" + (config_index == 0 ? "" : std::to_string(config_index)),
-                    {config_index, {{0, 63}}}});
-  }
-  return formats;
-}
-
 std::string Names(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
@@ -118,11 +106,12 @@ SampledEvent OfPmu(const std::string& event, const std::string& folder, const st
   if (!type)
     ThrowUnknown(event, "there is no PMU '" + name + "'; there are: " + Names(ListFolder(folder)));
   const Terms all = TermsOf(event, pmu, terms);
-  const auto formats = FormatsOf(pmu);
+  const auto formats = ReadFormats(pmu);
   const auto configs = EncodeTerms(all, formats);
   if (!configs) {
     std::vector<std::string> known = ListFolder(pmu + "/events");
     for (const auto& [field, format] : formats) known.push_back(field + "=");
+    for (const char* const word : {"config=", "config1=", "config2="}) known.push_back(word);
     ThrowUnknown(
         event, "a term is unknown to " + name + ", or its value too large; known: " + Names(known));
   }
@@ -132,6 +121,9 @@ SampledEvent OfPmu(const std::string& event, const std::string& folder, const st
   found.config = configs->config;
   found.config1 = configs->config1;
   found.config2 = configs->config2;
+  if (configs->config3 != 0 || configs->config4 != 0) {
+    ThrowUnknown(event, "config3 and config4 are not supported");
+  }
   for (const char* const file : {"/cpumask", "/cpus"}) {
     const auto cpus = ParseCpuList(ReadFile(pmu + file).value_or(""));
     if (cpus && !cpus->empty()) found.cpus = *cpus;

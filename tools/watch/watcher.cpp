@@ -57,6 +57,10 @@ Fd TryEvent(const std::string& pmu, std::uint32_t type, const Configs& configs) 
   attr.config = configs.config;
   attr.config1 = configs.config1;
   attr.config2 = configs.config2;
+  attr.config3 = configs.config3;
+  attr.config4 = configs.config4;
+  if (configs.config3 != 0) attr.size = PERF_ATTR_SIZE_VER8;
+  if (configs.config4 != 0) attr.size = PERF_ATTR_SIZE_VER9;
   attr.disabled = 1;
   const auto cpus = ParseCpuList(
       ReadFile(Folder(pmu) + "/cpumask").value_or(ReadFile(Folder(pmu) + "/cpus").value_or("")));

@@ -143,7 +143,7 @@ CONFORMANCE_CASE(BranchFilter, PrivilegeFiltersSelectBranches,
 }
 
 CONFORMANCE_CASE(BranchFilter, UnknownFiltersAreRefused, .rules = {rule::BRS_002},
-                 .needs = {Cap::kStimulus, Cap::kBranches}) {
+                 .needs = {Cap::kBranches}) {
   const EventSpec spec = target().AnyEvent();
   for (int bit = 24; bit < 64; ++bit) {
     EXPECT_THAT(TryOpen(spec, WithBranches(kAnyUserBranch | 1ull << bit)), FailsWith(EINVAL))

@@ -58,7 +58,7 @@ CONFORMANCE_CASE(CoreType, EventEnabledElsewhereCountsAfterReturn, .rules = {rul
 }
 
 CONFORMANCE_CASE(CoreType, EventOnOtherCpuIsRefused, .rules = {rule::INI_024},
-                 .needs = {Cap::kSomeCpus, Cap::kStimulus, Cap::kTasks}) {
+                 .needs = {Cap::kSomeCpus, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   for (const int pid : {-1, 0}) {
     for (const int cpu : target().Cpus()) {
@@ -85,7 +85,7 @@ CONFORMANCE_CASE(CoreType, GenericEventReachesPmuOfCpu, .rules = {rule::INI_024}
 }
 
 CONFORMANCE_CASE(CoreType, GroupOfTwoCoreTypesIsRefused, .rules = {rule::CTX_015},
-                 .needs = {Cap::kSomeCpus, Cap::kStimulus, Cap::kTasks, Cap::kGroups}) {
+                 .needs = {Cap::kSomeCpus, Cap::kTasks, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   const Event leader = Open(spec);
   EventSpec other_type = spec;

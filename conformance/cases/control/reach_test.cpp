@@ -77,7 +77,7 @@ CONFORMANCE_CASE(Control, PrctlReachesTheCopiesInChildren, .rules = {rule::CTL_0
 }
 
 CONFORMANCE_CASE(Control, FrequencyAboveTheRateIsRefused, .rules = {rule::CTL_016},
-                 .needs = {Cap::kStimulus, Cap::kSampling, Cap::kFrequency}) {
+                 .needs = {Cap::kSampling, Cap::kFrequency}) {
   const SampleRateLimit limit(5'000);
   const Event event = Open(target().AnyEvent(), {.sample_freq = 1'000, .disabled = false});
   EXPECT_THAT(event.TryPeriod(5'001), FailsWith(EINVAL));

@@ -194,7 +194,9 @@ CONFORMANCE_CASE(Hotplug, RotationContinuesOnOtherCpu, .rules = {rule::HOT_012},
   const MuxInterval interval(1);
   const EventSpec spec = target().AnyEvent();
   const std::vector<Event> events = OpenEach(std::vector(CounterCount(spec) + 2, spec));
-  PinTo(target().Cpu(1));
+  const int first = target().Cpu(0), second = target().Cpu(1);
+  const int stays = std::min(first, second), leaves = std::max(first, second);
+  PinTo(leaves);
   EnableEach(events);
   const auto all_get_a_turn = [&] {
     std::vector<std::uint64_t> before;
@@ -210,12 +212,11 @@ CONFORMANCE_CASE(Hotplug, RotationContinuesOnOtherCpu, .rules = {rule::HOT_012},
   EXPECT_TRUE(all_get_a_turn());
   // The kernel moves the task to an online CPU that the PMU may not have. So PinTo() moves it to
   // one of the PMU.
-  const int stays = target().Cpu(0);
-  Offline offline(target().Cpu(1));
+  Offline offline(leaves);
   PinTo(stays);
   EXPECT_TRUE(all_get_a_turn());
   offline.Return();
-  PinTo(target().Cpu(1));
+  PinTo(leaves);
   EXPECT_TRUE(all_get_a_turn());
 }
 

@@ -11,8 +11,6 @@
 namespace pmuconf {
 namespace {
 
-using Terms = std::vector<std::pair<std::string, std::uint64_t>>;
-
 // `spec` with `terms` in place of the same fields of its config, as sysfs format/ encodes them.
 EventSpec WithTerms(EventSpec spec, const Terms& terms) {
   for (const auto& [name, value] : terms) {

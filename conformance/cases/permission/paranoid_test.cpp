@@ -12,7 +12,7 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(Permission, KernelEventNeedsPrivilege, .rules = {rule::PRM_001},
-                 .needs = {Cap::kExcludes}) {
+                 .needs = {Cap::kExcludes, Cap::kTasks}) {
   const OpenOptions user_only = {.exclude_kernel = true, .exclude_hv = true};
   {
     const Sysctl paranoid(kParanoid, "2");
@@ -50,7 +50,7 @@ CONFORMANCE_CASE(Permission, CapPerfmonIsSufficient, .rules = {rule::PRM_006}) {
 }
 
 CONFORMANCE_CASE(Permission, OtherUsersTasksAreOffLimits, .rules = {rule::PRM_007},
-                 .needs = {Cap::kExcludes}) {
+                 .needs = {Cap::kExcludes, Cap::kTasks}) {
   const Sysctl paranoid(kParanoid, "-1");
   EXPECT_EQ(UnprivilegedErrno({.pid = getpid()}), EACCES);
   EXPECT_EQ(UnprivilegedErrno({.pid = getpid(), .exclude_kernel = true}), EACCES);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kKernelIp = 0xffff'ffff'8100'0000;
 
 CONFORMANCE_CASE(Precise, AllPreciseLevelsAreAccepted, .rules = {rule::PRC_001},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+                 .needs = {Cap::kPrecise}) {
   for (unsigned level = 1; level <= target().precise(); ++level) {
     EXPECT_THAT(TryOpen(target().AnyEvent(), Precise(1'000, kBuffered, level)), Succeeds())
         << "level " << level;
@@ -51,7 +51,7 @@ CONFORMANCE_CASE(Precise, TimeComesFromTheChosenClock, .rules = {rule::REC_004},
 }
 
 CONFORMANCE_CASE(Precise, CountingEventCannotBePrecise, .rules = {rule::PRC_004},
-                 .needs = {Cap::kStimulus, Cap::kPrecise}) {
+                 .needs = {Cap::kPrecise}) {
   for (unsigned level = 1; level <= target().precise(); ++level) {
     EXPECT_THAT(TryOpen(target().AnyEvent(), Precise(0, 0, level)), FailsWith(EINVAL))
         << "level " << level;

@@ -111,6 +111,48 @@ CONFORMANCE_CASE(Uncore, ProcessesShareTheDevice, .rules = {rule::UNC_011},
   EXPECT_THAT(event.Read(), Counted(spec, 11'110));
 }
 
+CONFORMANCE_CASE(Uncore, StopOfOneEventStopsNoOther, .rules = {rule::UNC_011},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.disabled = false});
+  std::uint64_t want = 0;
+  const auto count = [&](std::uint64_t n, const char* after) {
+    Pulse(spec, n);
+    EXPECT_THAT(event.Read(), Counted(spec, want += n)) << rule::UNC_011 << after;
+  };
+  count(10, "alone");
+  Event other = Open(spec, {.disabled = false});
+  count(200, "another event was opened");
+  other.Disable();
+  count(3'000, "the other event was disabled");
+  other.Enable();
+  count(40'000, "the other event was enabled");
+  other.Reset();
+  count(500'000, "the other event was reset");
+  other.Close();
+  count(6'000'000, "the other event was closed");
+}
+
+// Each open reaches the driver's event_init, which must not touch the device.
+CONFORMANCE_CASE(Uncore, OpensLeaveRunningCountsAlone, .rules = {rule::UNC_011, rule::UNC_012},
+                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+  const EventSpec spec = target().AnyEvent();
+  const Event event = Open(spec, {.disabled = false});
+  perf_event_attr unknown = MakeAttr(spec);
+  unknown.config = ~std::uint64_t{0};
+  std::uint64_t want = 0;
+  for (int i = 0; i < 5; ++i) {
+    Pulse(spec, 45);
+    TryOpen(spec);
+    EXPECT_THAT(event.Read(), Counted(spec, want += 45)) << rule::UNC_011;
+    Pulse(spec, 7);
+    // The driver refuses these events.
+    TryOpen(unknown);
+    TryOpen(spec, {.sample_period = 100});
+    EXPECT_THAT(event.Read(), Counted(spec, want += 7)) << rule::UNC_012;
+  }
+}
+
 CONFORMANCE_CASE(Uncore, OthersThatComeAndGoDisturbNothing, .rules = {rule::UNC_011},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kConstraints},
                  .over = {Over<dim::Cpu>()}) {

@@ -19,21 +19,21 @@ SysResult TryOpenAt(const EventSpec& spec, pid_t pid, int cpu) {
 }
 
 CONFORMANCE_CASE(Uncore, TaskEventsAreRefused, .rules = {rule::UNC_001, rule::DRC_110},
-                 .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kSystemWide}) {
+                 .needs = {Cap::kQuietFork, Cap::kSystemWide}) {
   const Child child([] { return 0; });
   const int cpu = target().DesignatedCpu();
   for (const EventSpec& spec : target().Events()) {
     for (const pid_t pid : {0, child.pid()}) {
       for (const int where : {-1, cpu}) {
         const SysResult result = TryOpenAt(spec, pid, where);
-        EXPECT_TRUE(IsRefusal(result.error, "task")) << rule::UNC_001 << result.error;
+        EXPECT_TRUE(IsTaskRefusal(result.error, where)) << rule::UNC_001 << result.error;
       }
     }
   }
 }
 
 CONFORMANCE_CASE(Uncore, EventsOfNoCpuAreRefused, .rules = {rule::UNC_001},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+                 .needs = {Cap::kSystemWide}) {
   const EventSpec spec = target().AnyEvent();
   EXPECT_THAT(TryOpenAt(spec, -1, -1), FailsWith(EINVAL));
   EXPECT_THAT(TryOpenAt(spec, -1, -5), FailsWith(EINVAL));
@@ -41,7 +41,7 @@ CONFORMANCE_CASE(Uncore, EventsOfNoCpuAreRefused, .rules = {rule::UNC_001},
 }
 
 CONFORMANCE_CASE(Uncore, SamplingIsRefused, .rules = {rule::UNC_002, rule::INI_012, rule::DRC_110},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+                 .needs = {Cap::kSystemWide}) {
   for (const EventSpec& spec : target().Events()) {
     for (const std::uint64_t period : {std::uint64_t{1}, std::uint64_t{1} << 40}) {
       const OpenResult result = TryOpen(spec, {.sample_period = period});
@@ -53,7 +53,7 @@ CONFORMANCE_CASE(Uncore, SamplingIsRefused, .rules = {rule::UNC_002, rule::INI_0
 }
 
 CONFORMANCE_CASE(Uncore, EachExcludeBitIsRefused, .rules = {rule::UNC_003, rule::INI_013},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide}) {
+                 .needs = {Cap::kSystemWide}) {
   const std::array<void (*)(perf_event_attr&), 6> bits = {
       [](perf_event_attr& attr) { attr.exclude_user = 1; },
       [](perf_event_attr& attr) { attr.exclude_kernel = 1; },
@@ -73,8 +73,7 @@ CONFORMANCE_CASE(Uncore, EachExcludeBitIsRefused, .rules = {rule::UNC_003, rule:
 // A sibling takes the same path as a leader only if the driver makes it so.
 CONFORMANCE_CASE(Uncore, SiblingThatSamplesIsRefused,
                  .rules = {rule::UNC_002, rule::UNC_003, rule::INI_012},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kGroups},
-                 .over = {Over<dim::Cpu>()}) {
+                 .needs = {Cap::kSystemWide, Cap::kGroups}, .over = {Over<dim::Cpu>()}) {
   for (const EventSpec& spec : target().Events()) {
     const Event leader = Open(target().AnyEvent());
     const OpenResult by_period = TryOpen(spec, {.group_fd = leader.fd(), .sample_period = 100});

@@ -4,8 +4,10 @@
 #include <functional>
 #include <utility>
 
+#include "system/cpu.h"
 #include "target/probe/counter_model.h"
 #include "target/probe/experiments.h"
+#include "target/target.h"
 #include "target/target_claims.h"
 
 namespace pmuconf {
@@ -19,18 +21,60 @@ std::uint64_t Bit(unsigned counter) { return std::uint64_t{1} << counter; }
 
 using Specs = std::vector<EventSpec>;
 
-// Returns how many of `specs` fit into one group, at most `most`. The events are enabled, because
-// a driver may ignore disabled events when it validates a group.
-unsigned CountFitting(const ProbedPmu& pmu, const Specs& specs, unsigned most = kMostMembers) {
+// Opens one group of the first of `specs`, as many as fit, at most `most`. The events are enabled,
+// because a driver may ignore disabled events when it validates a group. If the driver refuses
+// enabled events, they are disabled.
+std::vector<Event> OpenFitting(const ProbedPmu& pmu, const Specs& specs, unsigned most) {
   std::vector<Event> group;
+  OpenOptions options = {.disabled = false};
   for (const EventSpec& spec : specs) {
     if (group.size() == most) break;
-    OpenResult opened =
-        pmu.Open(spec, {.disabled = false}, group.empty() ? -1 : group.front().fd());
+    const int leader = group.empty() ? -1 : group.front().fd();
+    OpenResult opened = pmu.Open(spec, options, leader);
+    if (!opened.ok() && group.empty()) {
+      options.disabled = true;
+      opened = pmu.Open(spec, options, leader);
+    }
     if (!opened.ok()) break;
     group.push_back(std::move(opened.event));
   }
-  return static_cast<unsigned>(group.size());
+  return group;
+}
+
+unsigned CountFitting(const ProbedPmu& pmu, const Specs& specs, unsigned most = kMostMembers) {
+  return static_cast<unsigned>(OpenFitting(pmu, specs, most).size());
+}
+
+// Returns whether a group of `members` counts. A driver that validates no group opens any.
+bool Runs(const ProbedPmu& pmu, const Specs& specs, unsigned members) {
+  const std::vector<Event> group = OpenFitting(pmu, specs, members);
+  if (group.size() != members || !group.front().TryEnable(PERF_IOC_FLAG_GROUP).ok()) return false;
+  BusyWait(0.002);
+  return group.front().Read().time_running > 0;
+}
+
+// Returns the most members, up to `most`, of a group that counts.
+unsigned CountRunningMembers(const ProbedPmu& pmu, const Specs& specs, unsigned most) {
+  unsigned runs = 0;
+  for (unsigned fails = most + 1; fails - runs > 1;) {
+    const unsigned members = most == fails - 1 && runs == 0 ? most : (runs + fails) / 2;
+    (Runs(pmu, specs, members) ? runs : fails) = members;
+  }
+  return runs;
+}
+
+// Returns how many of `specs`, which are in no group, count at the same time. A pinned event that
+// gets no counter has no reading.
+unsigned CountRunningAlone(const ProbedPmu& pmu, const Specs& specs) {
+  std::vector<Event> events;
+  std::vector<std::byte> bytes;
+  for (const EventSpec& spec : specs) {
+    OpenResult opened = pmu.Open(spec, {.pinned = true});
+    if (!opened.ok() || !opened.event.TryEnable().ok()) break;
+    if (!opened.event.TryRead(64, &bytes).ok() || bytes.empty()) break;
+    events.push_back(std::move(opened.event));
+  }
+  return static_cast<unsigned>(events.size());
 }
 
 Specs Join(std::initializer_list<std::pair<unsigned, const EventSpec*>> parts) {
@@ -211,10 +255,91 @@ class Constraints {
 
 }  // namespace
 
+namespace {
+
+// Finds how many instances of each event count at the same time on a PMU of the whole machine. Its
+// driver may open groups that never count, or refuse each group.
+void FindRunning(const ProbedPmu& pmu, PmuFacts* facts) {
+  std::vector<EventFacts> running;
+  unsigned never = 0;  // the members of a group that opened and did not count
+  unsigned alone = 0;
+  for (EventFacts& event : facts->events) {
+    const Specs copies(kMostGeneral, event.spec);
+    const unsigned opens = CountFitting(pmu, copies, kMostGeneral);
+    event.fit = CountRunningMembers(pmu, copies, opens);
+    if (event.fit < opens) never = std::max(never, opens);
+    const unsigned single = CountRunningAlone(pmu, copies);
+    if (single == 0) {
+      facts->omitted.emplace_back(event.name, "it opens and never counts: no counter takes it");
+      continue;
+    }
+    if (event.fit <= 1 && single > 1) {
+      event.fit = single;
+      alone = std::max(alone, single);
+    }
+    running.push_back(event);
+  }
+  if (running.empty()) {
+    throw ConfigError("each event of PMU '" + facts->device +
+                      "' opens, and none counts: its driver gives it no counter");
+  }
+  facts->events = std::move(running);
+  if (never > 0) {
+    facts->feature_notes.push_back(
+        {"groups", "not validated by the driver",
+         "a group of " + std::to_string(never) + " opens and never counts"});
+  }
+  if (alone > 0) {
+    facts->groups = false;
+    facts->groups_how = std::to_string(alone) +
+                        " events count at the same time, and the driver refuses a second event in "
+                        "each group";
+  }
+}
+
+// Finds whether events of the same config share a counter: then any number of them counts.
+void FindSharing(const ProbedPmu& pmu, PmuFacts* facts) {
+  Specs different;
+  for (const EventFacts& event : facts->events) {
+    if (different.size() < kMostGeneral) different.push_back(event.spec);
+  }
+  const unsigned run = CountRunningAlone(pmu, different);
+  if (run == different.size()) return;
+  facts->unlimited = false;
+  facts->shared_counters = true;
+  facts->general = {run, 0, std::to_string(run) + " different events count at the same time"};
+}
+
+// Gives each event all counters, if no group can show which ones it uses.
+void AssumeAllCounters(PmuFacts* facts) {
+  const auto general = static_cast<unsigned>(facts->general.value);
+  std::vector<EventFacts> known;
+  for (EventFacts& event : facts->events) {
+    if (!facts->shared_counters && event.fit != general) {
+      facts->omitted.emplace_back(event.name, std::to_string(event.fit) +
+                                                  " of it count at the same time: which counters "
+                                                  "it uses is unknown");
+      continue;
+    }
+    event.counters = LowBits(general);
+    event.counters_how = facts->shared_counters
+                             ? "any number of it counts: they share a counter"
+                             : std::to_string(event.fit) + " of it count at the same time";
+    event.counters_sure = Sure::kGuess;
+    known.push_back(event);
+  }
+  facts->events = std::move(known);
+}
+
+}  // namespace
+
 void FindCounters(const ProbedPmu& pmu, PmuFacts* facts) {
   std::vector<unsigned> fits;
+  if (pmu.per_cpu()) FindRunning(pmu, facts);
   for (EventFacts& event : facts->events) {
-    event.fit = CountFitting(pmu, Specs(kMostGeneral, event.spec), kMostGeneral);
+    if (!pmu.per_cpu()) {
+      event.fit = CountFitting(pmu, Specs(kMostGeneral, event.spec), kMostGeneral);
+    }
     fits.push_back(event.fit);
   }
   const unsigned general = MostFrequent(fits);
@@ -223,6 +348,9 @@ void FindCounters(const ProbedPmu& pmu, PmuFacts* facts) {
                     std::to_string(std::count(fits.begin(), fits.end(), general)) + " of " +
                         std::to_string(fits.size()) + " events fit so often into one group" +
                         (facts->unlimited ? ", and perhaps more often" : "")};
+  if (pmu.per_cpu() && facts->unlimited) FindSharing(pmu, facts);
+  if (!facts->groups) facts->general.how = facts->groups_how;
+  if (!facts->groups || facts->shared_counters) return AssumeAllCounters(facts);
   const auto plain = std::find_if(facts->events.begin(), facts->events.end(),
                                   [&](const EventFacts& e) { return e.fit == general; });
   if (plain != facts->events.end()) Constraints(pmu, general, plain->spec, facts).Run();

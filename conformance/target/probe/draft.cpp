@@ -66,6 +66,11 @@ void WriteFeatures(const PmuFacts& facts, Writer* out) {
             facts.filters ? "sysfs has formats edge, inv and cmask"
                           : "sysfs has not all of the formats edge, inv and cmask",
             Sure::kRead);
+  if (!facts.groups) out->Line("groups", "false", facts.groups_how, Sure::kMeasured);
+  if (facts.shared_counters) {
+    out->Line("shared_counters", "true",
+              "any number of one event counts, but not as many different ones", Sure::kMeasured);
+  }
   if (!facts.exclusive_formats.empty()) {
     std::string list;
     for (const std::string& name : facts.exclusive_formats) {
@@ -84,12 +89,14 @@ void WriteFeatures(const PmuFacts& facts, Writer* out) {
 }
 
 void WriteRefusals(const PmuFacts& facts, Writer* out) {
-  if (facts.sampling.ok() && facts.task.ok() && facts.refused.empty()) return;
+  const bool tasks = facts.task.ok() && facts.no_cpu.ok();
+  if (facts.sampling.ok() && tasks && facts.refused.empty()) return;
   out->Table("[refusals]");
   const auto refusal = [out](const std::string& key, const Finding& finding) {
     out->Line(key, Quoted(ErrnoName(finding.error)), finding.how, Sure::kMeasured);
   };
   if (!facts.sampling.ok()) refusal("sampling", facts.sampling);
+  if (!facts.no_cpu.ok()) refusal("no_cpu", facts.no_cpu);
   if (!facts.task.ok()) refusal("task", facts.task);
   for (const auto& [key, finding] : facts.refused) refusal(key, finding);
 }
@@ -144,8 +151,7 @@ void WriteStimulus(const EventFacts& event, Writer* out) {
 void WriteEvents(const PmuFacts& facts, Writer* out) {
   for (const EventFacts& event : facts.events) {
     out->Table("[[event]]");
-    out->Line("name", Quoted(event.name),
-              event.code ? "a number that opens; sysfs names no events" : facts.names_how,
+    out->Line("name", Quoted(event.name), event.code ? facts.numbers_how : facts.names_how,
               event.code ? Sure::kDefault : Sure::kRead);
     if (event.code) out->Line("code", std::to_string(*event.code), "attr.config", Sure::kMeasured);
     if (!facts.limited()) {

@@ -90,7 +90,12 @@ void FindEvents(const ProbedPmu& pmu, PmuFacts* facts) {
   }
   if (facts->kind == "software") FindSoftware(pmu, facts);
   if (facts->kind == "tracepoint") FindTracepoints(pmu, facts);
-  if (facts->events.empty()) FindNumbers(pmu, facts);
+  if (facts->events.empty()) {
+    if (!facts->omitted.empty()) {
+      facts->numbers_how = "a number that opens; no event that sysfs names can be opened";
+    }
+    FindNumbers(pmu, facts);
+  }
   if (facts->events.empty()) {
     throw ConfigError("no event of PMU '" + facts->device + "' opens: write its target by hand");
   }

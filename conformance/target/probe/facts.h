@@ -68,14 +68,19 @@ struct PmuFacts {
   bool limited() const { return (kind == "core" || kind == "uncore") && !unlimited; }
   bool unlimited = false;  // a group took as many of its events as a target file can claim
   Finding general, fixed, width;
+  Finding no_cpu;  // an event of a task on any CPU, if the driver refuses only that
   Finding sampling, frequency, task, exclude_user, exclude_kernel, precise, branches;
   Finding shortest_period;                               // the shortest sample period that opens
   Finding user_reads;                                    // value 1: the control page permits them
   std::vector<std::pair<std::string, Finding>> refused;  // keys of [refusals] and their errno
+  bool groups = true;                                    // false: the driver refuses each group
+  std::string groups_how;                                // why not
+  bool shared_counters = false;  // events of the same config share a counter
   bool filters = false;
   std::vector<std::string> exclusive_formats;
   std::vector<EventFacts> events;
-  std::string names_how = "of sysfs";                        // the source of the events' names
+  std::string names_how = "of sysfs";  // the source of the events' names
+  std::string numbers_how = "a number that opens; sysfs names no events";
   std::vector<std::pair<std::string, std::string>> omitted;  // omitted events, with the reason
   std::vector<Note> sampling_notes;
   std::vector<Note> feature_notes;

@@ -94,9 +94,11 @@ Finding ProbedPmu::TryAny(const std::vector<EventFacts>& events, const OpenOptio
   return first;
 }
 
-Finding ProbedPmu::TryTask(const std::vector<EventFacts>& events, const std::string& what) const {
+Finding ProbedPmu::TryTask(const std::vector<EventFacts>& events, const std::string& what, int cpu,
+                           OpenOptions options) const {
+  options.cpu = cpu;
   const auto attempt = [&](const EventSpec& spec) {
-    const OpenResult opened = OpenAt(spec, {});
+    const OpenResult opened = OpenAt(spec, options);
     return Finding{0, opened.error, what + " " + ErrnoText(opened.error)};
   };
   Finding first = attempt(events.front().spec);

@@ -35,8 +35,10 @@ class ProbedPmu {
   // Returns the first success over all events; otherwise the result of the first event.
   Finding TryAny(const std::vector<EventFacts>& events, const OpenOptions& options,
                  const std::string& what) const;
-  // As TryAny for an event of this task, also of an uncore PMU.
-  Finding TryTask(const std::vector<EventFacts>& events, const std::string& what) const;
+  // As TryAny for an event of this task, also of an uncore PMU. `cpu` is -1 for any CPU.
+  Finding TryTask(const std::vector<EventFacts>& events, const std::string& what, int cpu,
+                  OpenOptions options = {}) const;
+  int cpu() const { return cpu_; }
 
   bool per_cpu() const { return per_cpu_; }  // an uncore PMU: its events belong to a CPU
 

@@ -109,13 +109,35 @@ class Refusals {
   PmuFacts& facts_;
 };
 
+// Many drivers of uncore PMUs refuse only events without a CPU. Perf's core then refuses the event
+// of a task on one CPU, with EINVAL, after other checks that give EOPNOTSUPP.
+void FindTaskRefusals(const ProbedPmu& pmu, PmuFacts* facts) {
+  facts->task = pmu.TryTask(facts->events, "an event of a task", -1);
+  if (!pmu.per_cpu() || facts->task.ok()) return;
+  const std::string on_cpu = "an event of a task on one CPU";
+  const Finding plain = pmu.TryTask(facts->events, on_cpu, pmu.cpu());
+  const auto edits = {+[](perf_event_attr& attr) { attr.aux_output = 1; },
+                      +[](perf_event_attr& attr) {
+                        attr.sample_type = PERF_SAMPLE_REGS_INTR;
+                        attr.sample_regs_intr = std::uint64_t{1} << 32;  // an extended one of x86
+                      }};
+  const bool core_refuses =
+      plain.error == EINVAL && std::ranges::any_of(edits, [&](const auto& edit) {
+        return pmu.TryTask(facts->events, on_cpu, pmu.cpu(), {.edit = edit}).error == EOPNOTSUPP;
+      });
+  if (!core_refuses && plain.error == facts->task.error) return;
+  facts->no_cpu = facts->task;
+  facts->no_cpu.how += "; the driver looks at the CPU alone";
+  facts->task = core_refuses ? Finding{} : plain;
+}
+
 }  // namespace
 
 void FindSupport(const ProbedPmu& pmu, PmuFacts* facts) {
   facts->sampling =
       pmu.TryAny(facts->events, {.sample_period = kProbePeriod, .sample_type = PERF_SAMPLE_IP},
                  "sample_period = " + std::to_string(kProbePeriod));
-  facts->task = pmu.TryTask(facts->events, "an event of a task");
+  FindTaskRefusals(pmu, facts);
   facts->exclude_user = pmu.TryAny(facts->events, {.exclude_user = true}, "exclude_user");
   facts->exclude_kernel = pmu.TryAny(facts->events, {.exclude_kernel = true}, "exclude_kernel");
 }
