@@ -16,13 +16,15 @@ static unsigned select_of(const struct device* d, unsigned i) {
   return (unsigned)(d->word[SELECT + i / 4] >> (8 * (i % 4))) & 0xff;
 }
 
+/* The driver cannot enable the cycle counter: it counts whenever the device runs. */
 static bool enabled(const struct device* d, unsigned i) {
-  return i == CYCLES ? d->word[RUN] != 0 : (select_of(d, i) & SELECT_ENABLE) != 0;
+  return i < COUNTERS && (select_of(d, i) & SELECT_ENABLE) != 0;
 }
 
 static bool counts(const struct device* d, unsigned i, uint64_t code) {
-  if (!d->word[RUN] || !enabled(d, i)) return false;
-  return i == CYCLES ? code == CYCLE_EVENT : (select_of(d, i) & SELECT_EVENT) == code;
+  if (!d->word[RUN]) return false;
+  if (i == CYCLES) return code == CYCLE_EVENT;
+  return enabled(d, i) && (select_of(d, i) & SELECT_EVENT) == code;
 }
 
 static unsigned width_of(unsigned i) { return i == CYCLES ? 56 : 32; }
