@@ -73,6 +73,8 @@ COMMANDS = {
                 "ICOUNT",
                 "CMDLINE",
                 "WORK",
+                "DEVICE",
+                "QEMU_ARGS",
                 "SHUFFLE",
                 "ISOLATE",
                 "GUESTS",

@@ -7,11 +7,12 @@ import argparse
 import dataclasses
 import json
 import pathlib
+import shlex
 from typing import Any
 
 from pmubase.errors import UserError
 
-from . import accel, arch, kernel, qemu, work
+from . import accel, arch, device, kernel, qemu, work
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +31,10 @@ class MachineOptions:
     """Additional parameters of the kernel."""
     work: tuple[str, ...] | None = None
     """The executed work that a plugin of QEMU counts: names of work.EVENTS."""
+    device: tuple[str, ...] | None = None
+    """Devices that a plugin of QEMU adds: names in vm/devices/models, or files."""
+    qemu_args: str | None = None
+    """More arguments of QEMU."""
 
     @staticmethod
     def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -56,6 +61,12 @@ class MachineOptions:
             metavar="EVENT,...",
             help="count executed work for the guest: " + ", ".join(work.EVENTS),
         )
+        command.add_argument(
+            "--device",
+            metavar="NAME,...",
+            help="add modelled PMUs: names in vm/devices/models, or files *.toml",
+        )
+        command.add_argument("--qemu-args", metavar="WORDS", help="more arguments of QEMU")
 
     @classmethod
     def of_arguments(cls, arguments: argparse.Namespace) -> MachineOptions:
@@ -67,6 +78,8 @@ class MachineOptions:
             cpu=arguments.cpu_model,
             cmdline=arguments.cmdline,
             work=None if events is None else work.parse(events, "--work"),
+            device=tuple(arguments.device.split(",")) if arguments.device else None,
+            qemu_args=arguments.qemu_args,
         )
 
     @classmethod
@@ -84,6 +97,7 @@ class MachineOptions:
             cpu=table["cpu"],
             cmdline=table["cmdline"],
             work=work.parse(table["work"], f"{path}: vm.work") or None,
+            device=tuple(_beside(path, name) for name in table["device"]) or None,
         )
 
     def over(self, base: MachineOptions) -> MachineOptions:
@@ -98,6 +112,8 @@ class MachineOptions:
             "ICOUNT": "" if self.icount is None else str(self.icount),
             "CMDLINE": self.cmdline or "",
             "WORK": ",".join(self.work or ()),
+            "DEVICE": ",".join(self.device or ()),
+            "QEMU_ARGS": self.qemu_args or "",
         }
 
     def table(self) -> str:
@@ -108,6 +124,7 @@ class MachineOptions:
             "cmdline": self.cmdline,
             "accel": self.accel,
             "work": self.work,
+            "device": self.device,
             "smp": self.cpus if self.cpus != qemu.Machine.cpus else None,
             "memory_mb": self.memory_mb if self.memory_mb != qemu.Machine.memory_mb else None,
         }
@@ -122,7 +139,7 @@ class MachineOptions:
         needs = found.needs
         cpus = self.cpus or qemu.Machine.cpus
         accelerator = self.accel or accel.choose(
-            found, emulated=bool(self.icount is not None or self.work)
+            found, emulated=bool(self.icount is not None or self.work or self.device)
         )
         words = f"{needs.parameters} {self.cmdline or ''} {cmdline}"
         return qemu.Machine(
@@ -137,6 +154,10 @@ class MachineOptions:
             cmdline=" ".join(words.split()),
             work=self.work or (),
             plugin=work.plugin(found.arch, accelerator) if self.work else None,
+            more=(
+                *device.arguments(self.device or (), found.arch, accelerator),
+                *shlex.split(self.qemu_args or ""),
+            ),
         )
 
     def _icount(self, found: kernel.Kernel, cpus: int, accelerator: str) -> int | None:
@@ -155,3 +176,8 @@ class MachineOptions:
 def foreign_arch(found: kernel.Kernel) -> str | None:
     """The architecture of a kernel for [vm] of a target file; None if it is the default."""
     return found.arch.name if found.arch != arch.AMD64 else None
+
+
+def _beside(path: pathlib.Path, name: str) -> str:
+    """A device that the target file at `path` names: its file is relative to that of the target."""
+    return str((path.parent / name).resolve()) if name.endswith(".toml") else name

@@ -69,6 +69,8 @@ class Machine:
     CPU if the architecture has no `icount_smp`."""
     work: tuple[str, ...] = ()
     """Events that `plugin` counts and the guest reads from a PCI device (vm/tcg/)."""
+    more: tuple[str, ...] = ()
+    """More arguments of QEMU: devices (vm/devices/), and those of the user."""
     plugin: pathlib.Path | None = None
 
 
@@ -108,6 +110,7 @@ def argv(
         *("-append", machine.cmdline),
         *handed,
         *([] if machine.plugin is None else _work(machine, machine.plugin, page_fd)),
+        *machine.more,
         *incoming,
     ]
 

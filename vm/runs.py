@@ -36,6 +36,7 @@ from . import (
     suite,
     together,
 )
+from . import driver as kernel_driver
 from .channel import Message
 from .machine_options import MachineOptions
 from .progress import Progress
@@ -304,7 +305,7 @@ def plan_from_snapshot(
 def _named(
     target: suite.Target, found: kernel.Kernel, given: pathlib.Path | None
 ) -> dict[str, pathlib.Path]:
-    """The modules of a target by their file names in a guest. The first one is loaded."""
+    """The modules of a target by their file names in a guest, in the order to load them."""
     if given is not None and not given.is_file():
         raise UserError(f"no module {given}")
     modules = modules_of(found, target) if given is None else (given,)
@@ -320,9 +321,10 @@ def _packed(
 ) -> session.Plan:
     files = {f"modules/{name}": path for name, path in named.items()}
     ready = _machine(found, target, (), {**files, **beside}, "")
-    return _plan(
-        target, found, ready, next(iter(named), None), boot_s, load.SLOWNESS if beside else 1.0
-    )
+    slowness = load.SLOWNESS if beside else 1.0
+    *first, last = named or (None,)
+    made = _plan(target, found, ready, last, boot_s, slowness)
+    return dataclasses.replace(made, first=tuple(first))
 
 
 def _plan(
@@ -427,7 +429,10 @@ def pass_module(behind: session.Plan, built: pathlib.Path) -> session.Plan:
 def modules_of(
     found: kernel.Kernel, target: suite.Target, driver: pathlib.Path = store.ROOT / "driver"
 ) -> tuple[pathlib.Path, ...]:
-    """The module of a target, of a release or built from `driver`; none if the kernel has the PMU or builds no modules."""
+    """The modules of a target, in the order to load them: the kernel's own drivers, or the one of a release or built from
+    `driver`. None if the kernel has the PMU or builds no modules."""
+    if target.driver:
+        return kernel_driver.modules(target.driver, found)
     if target.module is None or found.build is None:
         return ()
     if release.folder_in_use() is not None:

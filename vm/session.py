@@ -33,7 +33,7 @@ class Plan:
 
     machine: qemu.Machine
     module: str | None
-    """File in /modules to load first, or None. If the machine passes a file to the guest, it is that file."""
+    """File in /modules with the PMU's driver, or None. If the machine passes a file to the guest, it is that file."""
     parameters: tuple[str, ...]
     slowness: float
     boot_s: float = guest.BOOT_S
@@ -43,6 +43,8 @@ class Plan:
     """Returns another plan if no guest starts from the machine's state. Its argument is the cause."""
     console_text: pathlib.Path | None = None
     """A file with the console text until the machine's state was saved."""
+    first: tuple[str, ...] = ()
+    """Files in /modules to load before the driver, which needs them."""
 
 
 class Session:
@@ -193,6 +195,8 @@ class Session:
             if self._plan.module is not None and self._plan.machine.handed is not None:
                 vm.store_passed_file(self._plan.module)
             ready = True
+            for name in self._plan.first:
+                vm.load(name)
             if self._plan.module is not None:
                 vm.load(self._plan.module, self._plan.parameters)
         except (UserError, OSError, guest.ModuleRefused, guest.GuestLost) as error:

@@ -52,8 +52,8 @@ def ensure(series: str, cache: Path) -> Path:
     return found
 
 
-def unpack(package: Path, into: Path) -> None:
-    """Unpacks the kernel tree of @package into the empty folder @into."""
+def unpack(package: Path, into: Path, part: str = "") -> None:
+    """Unpacks the kernel tree of @package, or only its folder @part, into the empty folder @into."""
     with store.new_folder(into / ".deb") as scratch:
         packages.unpack(package, scratch)
         tarballs = list(scratch.glob("usr/src/linux-source-*.tar.xz"))
@@ -62,6 +62,7 @@ def unpack(package: Path, into: Path) -> None:
         excludes = [f"--exclude={glob}" for glob in UNUSED]
         what = f"unpack {tarballs[0].name}"
         argv = ["tar", "-xJf", str(tarballs[0]), "--strip-components=1", *excludes]
+        argv += ["--wildcards", f"*/{part}/*"] if part else []
         try:
             packages.run(argv, what, into)
         except UserError as error:

@@ -50,6 +50,8 @@ class Target:
     """The kind of the built kernels that have the PMU; None if any kernel may have it."""
     merged: str
     """The target file that the guest reads: the content of the file and its bases."""
+    driver: tuple[str, ...] = ()
+    """Drivers of the kernel itself that the guest loads, as driver.modules() names them. The last one is `module`."""
     match: str = ""
     """A glob of the PMU's name in sysfs."""
 
@@ -162,6 +164,7 @@ def _read_target(path: pathlib.Path, _modified_ns: int, _built_ns: int) -> Targe
         arch=table["arch"],
         kind=table["kernel"],
         merged=found["toml"],
+        driver=tuple(table["driver"]),
         match=found["match"],
     )
 

@@ -42,10 +42,10 @@ def plugin(of: arch.Arch, accelerator: str) -> pathlib.Path:
         raise UserError("work needs the accelerator tcg, not kvm")
     emulator = shutil.which(of.qemu)
     # If there is no emulator, its start reports that.
-    if emulator is not None and "\n-plugin " not in _says(emulator, "-help"):
+    if emulator is not None and "\n-plugin " not in says(emulator, "-help"):
         raise UserError(f"work needs a {of.qemu} with plugins; {emulator} was built without them")
     agent = os.environ.get("PMUCONF_BINARY") or store.ROOT / "build/guest/conformance/pmuconf"
-    version = _says(emulator, "--version") if emulator else ""
+    version = says(emulator, "--version") if emulator else ""
     number = re.search(r"version (\d+)\.(\d+)", version)
     # The interface of QEMU 9.0 and later is another one.
     interface = 3 if number and int(number[1]) >= 9 else 1
@@ -56,10 +56,16 @@ def plugin(of: arch.Arch, accelerator: str) -> pathlib.Path:
 
 
 @functools.cache
-def _says(emulator: str, option: str) -> str:
+def says(emulator: str, option: str) -> str:
+    """The output of an emulator with an option. If it does not start, the start of the machine reports that."""
+    return output(emulator, option) or "\n-plugin "
+
+
+@functools.cache
+def output(*words: str) -> str:
+    """The output of a program; "" if it does not start."""
     try:
-        words = [emulator, option]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=HELP_S)
     except (OSError, subprocess.TimeoutExpired):
-        return "\n-plugin "  # Its start reports that.
+        return ""
     return done.stdout

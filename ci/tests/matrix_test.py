@@ -13,10 +13,13 @@ import pytest
 
 from ci import matrix, matrix_file, timed_commands
 from pmubase.errors import UserError
+from vm import suite
 from vm.packages import STATUS_NO_PACKAGE
 
 CORES = 2
 LIMIT_MIN = 90
+MODELLED_LIMIT_MIN = 40
+"""For the jobs of drivers on modelled devices."""
 ENTRY = '[[jobs]]\nkernels = ["6.12"]\ntargets = ["software"]\nminutes = 1\n'
 GOOD = {"passed": 7, "failed": 0, "skipped": 1, "waived": 0, "broken": 0, "lost": 0, "cases": 8}
 
@@ -40,8 +43,15 @@ def test_every_target_and_every_kernel_has_a_job() -> None:
     assert {place.kernel for place in jobs} == judged
 
 
-def test_all_jobs_take_at_most_90_minutes_on_two_cores() -> None:
-    assert sum(job.minutes for job in matrix_file.read()) / CORES <= LIMIT_MIN
+def test_jobs_take_at_most_90_minutes_and_modelled_ones_40_on_two_cores() -> None:
+    limits = {False: LIMIT_MIN, True: MODELLED_LIMIT_MIN}
+    for modelled, limit in limits.items():
+        jobs = [job for job in matrix_file.read() if is_modelled(job) == modelled]
+        assert sum(job.minutes for job in jobs) / CORES <= limit
+
+
+def is_modelled(job: matrix_file.Job) -> bool:
+    return suite.find_target(job.place.target).machine.device is not None
 
 
 def test_entry_defines_a_job(tmp_path: Path) -> None:

@@ -26,11 +26,17 @@ void ThrowUnlessOk(const SysResult& result, const std::string& what) {
 
 }  // namespace
 
-Port::Port(const std::string& path) : fd_(open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+Port::Port(const std::string& path) {
+  if (const auto address = ParsePagePath(path)) {
+    page_ = std::make_shared<const Page>(*address);
+    return;
+  }
+  fd_ = Fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (fd_.get() < 0) throw BrokenErrno("stimulus port " + path, errno);
 }
 
 SysResult Port::TryIoctl(unsigned long request, void* arg) const {
+  if (page_ != nullptr) return page_->Answer(request, arg);
   const int value = ioctl(fd_.get(), request, arg);
   return value < 0 ? SysResult{-1, errno} : SysResult{value, 0};
 }

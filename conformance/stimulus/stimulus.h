@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// C++ interface of the stimulus port of the reference PMU (/dev/refpmu,
-// driver/include/uapi/refpmu.h). Every call throws Broken on failure, except calls whose names
-// begin with Try.
+// C++ interface of a stimulus port: that of the reference PMU (/dev/refpmu,
+// driver/include/uapi/refpmu.h), or the page of a device (port_page.h). Every call throws Broken on
+// failure, except calls whose names begin with Try.
 #ifndef PMUCONF_STIMULUS_STIMULUS_H_
 #define PMUCONF_STIMULUS_STIMULUS_H_
 
 #include <uapi/refpmu.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "perf/event.h"
+#include "stimulus/page.h"
 #include "system/fd.h"
 
 namespace pmuconf {
@@ -62,6 +64,7 @@ struct InjectResult {
 
 class Port {
  public:
+  // `path` is a file, or the place of a port page, like "page:0xfed81000".
   explicit Port(const std::string& path = "/dev/refpmu");
 
   // Injects `n` events of `code` (event in bits 0-7, unit mask in bits 8-15). Throws Broken unless
@@ -91,10 +94,11 @@ class Port {
   void Reset() const;  // clears statistics and log, releases lines, sets clocks to automatic
 
   SysResult TryIoctl(unsigned long request, void* arg) const;
-  int fd() const { return fd_.get(); }
+  int fd() const { return fd_.get(); }  // -1 if it is a page
 
  private:
   Fd fd_;
+  std::shared_ptr<const Page> page_;  // null if it is a file
 };
 
 }  // namespace pmuconf

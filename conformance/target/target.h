@@ -22,10 +22,9 @@ namespace pmuconf {
 // Capabilities that a target or a machine may lack. `applies` of a rule uses the name before the
 // colon.
 enum class Cap {
-  kStimulus,  // stimulus: the suite can make events happen, a known number of times
-  // port: a stimulus port controls time, place, frequency and address of events, and accesses
-  // device registers
-  kPort,
+  kStimulus,       // stimulus: the suite can make events happen, a known number of times
+  kPort,           // port: a stimulus port controls time, place, frequency and address of events
+  kRegisters,      // registers: the port also shows registers, and the calls of the driver
   kSampling,       // sampling: overflow interrupts
   kFrequency,      // frequency: sampling by frequency
   kManualClock,    // manual_clock: a manual clock drives some events
@@ -134,7 +133,9 @@ struct MachineClaim {
   unsigned cpus = 2;
   unsigned memory_mb = 512;
   unsigned icount = 0;  // an instruction takes 2^icount ns; 0: time is independent of instructions
-  std::vector<std::string> work;  // executed work that the emulator counts for the guest
+  std::vector<std::string> work;     // executed work that the emulator counts for the guest
+  std::vector<std::string> devices;  // modelled PMUs that the emulator adds
+  std::vector<std::string> drivers;  // drivers of the kernel itself, the one of the PMU last
 };
 
 // The properties of events that a case asks for.
@@ -234,6 +235,7 @@ class Target {
 
  private:
   EventSpec ResolveClaim(const EventClaim& claim) const;
+  bool HasPage() const;                   // the port is the page of a device
   bool Unlimited() const;                 // counters do not limit the number of events
   std::size_t IndependentEvents() const;  // number of exact events with different stimuli
 

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "stimulus/page.h"
+
 namespace pmuconf {
 namespace {
 
@@ -16,9 +18,10 @@ struct CapText {
   std::string_view condition;  // a target has it if
 };
 
-constexpr std::array<CapText, 46> kCapTexts = {{
+constexpr std::array<CapText, 47> kCapTexts = {{
     {Cap::kStimulus, "stimulus", "an event has a stimulus"},
     {Cap::kPort, "port", "it has a port"},
+    {Cap::kRegisters, "registers", "it has a port that is not a page of a device"},
     {Cap::kCounters, "counters", "it has [counters]"},
     {Cap::kSeveralEvents, "several_events", "three events are exact and have independent stimuli"},
     {Cap::kQuietFork, "quiet_fork", "no stimulus is page_faults or context_switches"},
@@ -62,7 +65,7 @@ constexpr std::array<CapText, 46> kCapTexts = {{
     {Cap::kOffCore, "off_core", "an event has response"},
     {Cap::kLoadLatency, "load_latency", "an event has latency"},
     {Cap::kWide, "wide", "an event has wide"},
-    {Cap::kLog, "log", "it has a port, and is not an uncore PMU"},
+    {Cap::kLog, "log", "it has registers, and is not an uncore PMU"},
     {Cap::kUserReads, "user_reads", "[features] has user_reads"},
     {Cap::kBreakpoints, "breakpoints", "the kernel has the PMU breakpoint"},
 }};
@@ -139,6 +142,8 @@ bool Target::Claims(Cap cap) const {
       return any([](const EventClaim& e) { return e.stimulus == StimulusKind::kClock; });
     case Cap::kPort:
       return !port_.empty();
+    case Cap::kRegisters:
+      return !port_.empty() && !HasPage();
     case Cap::kCounters:
       return general_ > 0;
     case Cap::kSeveralEvents:
@@ -198,7 +203,7 @@ bool Target::Claims(Cap cap) const {
     case Cap::kOwnCounters:
       return !shared_counters_;
     case Cap::kLog:
-      return !port_.empty() && kind_ != "uncore";
+      return Claims(Cap::kRegisters) && kind_ != "uncore";
     case Cap::kAddresses:
       return addresses_;
     case Cap::kSingleEvents:
@@ -227,6 +232,8 @@ bool Target::HasWork() const {
   return std::any_of(claims_.begin(), claims_.end(),
                      [](const EventClaim& e) { return e.stimulus == StimulusKind::kWork; });
 }
+
+bool Target::HasPage() const { return ParsePagePath(port_).has_value(); }
 
 bool Target::Unlimited() const { return general_ == 0 && kind_ != "trace"; }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <regex>
 #include <utility>
 
@@ -176,7 +177,16 @@ MachineClaim ReadMachine(TomlTable* vm) {
   if (vm->Node("icount") != nullptr)
     machine.icount = static_cast<unsigned>(vm->Int("icount", 1, 10));
   machine.work = vm->StringsOr("work", {});
+  machine.devices = vm->StringsOr("device", {});
+  machine.drivers = vm->StringsOr("driver", {});
   return machine;
+}
+
+// Returns the name of the module that the driver in a file like "drivers/perf/arm-ccn.c" is.
+std::string ModuleName(const std::string& file) {
+  std::string name = std::filesystem::path(file).stem();
+  std::ranges::replace(name, '-', '_');
+  return name;
 }
 
 CacheClaim ReadCacheEvent(TomlTable event, unsigned general, unsigned fixed) {
@@ -287,13 +297,18 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
   target.slowness_ = head->DoubleOr("slowness", 1.0);
   if (target.slowness_ <= 0.0) head->Fail("slowness", "must be more than 0");
   target.port_ = head->StringOr("port", "");
-  if (!target.port_.empty()) target.module_ = "refpmu";
+  if (target.port_.starts_with("page:") && !target.HasPage()) {
+    head->Fail("port", "must be a file, or the address of a page like \"page:0xfed81000\"");
+  }
+  if (target.Claims(Cap::kRegisters)) target.module_ = "refpmu";
   head->Finish();
 
   if (auto vm = root.Table("vm")) {
     target.machine_ = ReadMachine(&*vm);
     // A target that names a kernel needs no module: that kernel has the PMU built in.
     if (!target.machine_.kernel.empty()) target.module_.clear();
+    if (!target.machine_.drivers.empty())
+      target.module_ = ModuleName(target.machine_.drivers.back());
     target.module_ = vm->StringOr("module", target.module_);
     vm->Finish();
   }

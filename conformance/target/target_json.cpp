@@ -24,7 +24,9 @@ Json Machine(const MachineClaim& machine) {
           {"smp", machine.cpus},
           {"memory_mb", machine.memory_mb},
           {"icount", machine.icount == 0 ? Json() : Json(machine.icount)},
-          {"work", machine.work}};
+          {"work", machine.work},
+          {"device", machine.devices},
+          {"driver", machine.drivers}};
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ CONFORMANCE_CASE(Driver, IdlePmuIsOffAndBalanced, .rules = {rule::DRV_003, rule:
 }
 
 CONFORMANCE_CASE(Driver, EachEventLeavesThePmuIdle, .rules = {rule::DRV_039},
-                 .needs = {Cap::kStimulus, Cap::kPort}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters}) {
   for (const EventSpec& spec : target().Events({.wide = true})) {
     SCOPED_TRACE(spec.name);
     const Event event = Open(spec, {.disabled = false});
@@ -240,7 +240,7 @@ CONFORMANCE_CASE(Driver, DelClearsPendingOverflow, .rules = {rule::DRV_008},
 }
 
 CONFORMANCE_CASE(Driver, DestroyRunsOncePerEvent, .rules = {rule::DRV_015},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   const refpmu_stats before = port().Stats();
   for (std::uint64_t round = 1; round <= 4; ++round) {
@@ -258,7 +258,7 @@ CONFORMANCE_CASE(Driver, DestroyRunsOncePerEvent, .rules = {rule::DRV_015},
 }
 
 CONFORMANCE_CASE(Driver, ReadTransactionsDisturbNothing, .rules = {rule::DRV_019, rule::GRP_007},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kGroups}) {
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   group.Enable();

@@ -227,7 +227,7 @@ CONFORMANCE_CASE(OpenModel, ModifyChecksAttrLikeOpen, .rules = {rule::ABI_036}) 
 }
 
 CONFORMANCE_CASE(OpenModel, RefusedOpenLeavesNothingBehind, .rules = {rule::ERR_028},
-                 .needs = {Cap::kStimulus, Cap::kPort}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters}) {
   CheckTraces();
 }
 

@@ -60,7 +60,7 @@ CONFORMANCE_CASE(Hotplug, OfflineCpuEventKeepsCount,
 
 // The CPU goes offline with stale registers: a counter that counts and interrupts.
 CONFORMANCE_CASE(Hotplug, ReturningCpuClearsStaleCounter, .rules = {rule::HOT_003},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug}, .budget_s = 20) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kHotplug}, .budget_s = 20) {
   const int there = std::max(target().Cpu(0), target().Cpu(1));
   const EventSpec spec = target().AnyEvent();
   port().WriteRegister(kCounter0, target().counter_mask() - 2, there);

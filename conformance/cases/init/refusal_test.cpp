@@ -55,7 +55,7 @@ std::uint64_t DeclaredBits(int config) {
 }
 
 CONFORMANCE_CASE(Init, UnownedTypeIsRefused, .rules = {rule::INI_001, rule::INI_003},
-                 .needs = {Cap::kStimulus, Cap::kPort}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters}) {
   const refpmu_stats before = port().Stats();
   const std::set<std::uint32_t> known = KnownTypes();
   const std::uint64_t code = target().AnyEvent().config;
@@ -70,7 +70,7 @@ CONFORMANCE_CASE(Init, UnownedTypeIsRefused, .rules = {rule::INI_001, rule::INI_
 
 CONFORMANCE_CASE(Init, ForeignEventsReachTheirPmu,
                  .rules = {rule::INI_002, rule::INI_003, rule::INI_016},
-                 .needs = {Cap::kStimulus, Cap::kPort}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters}) {
   const refpmu_stats before = port().Stats();
   for (const perf_sw_ids id : {PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_CPU_CLOCK,
                                PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_DUMMY}) {
@@ -87,7 +87,7 @@ CONFORMANCE_CASE(Init, ForeignEventsReachTheirPmu,
 }
 
 CONFORMANCE_CASE(Init, DynamicTypesOfOthersDoNotReachThisPmu, .rules = {rule::INI_002},
-                 .needs = {Cap::kStimulus, Cap::kPort}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters}) {
   const std::uint64_t config = target().AnyEvent().config;
   for (const std::uint32_t type : KnownTypes()) {
     if (type < PERF_TYPE_MAX || type == target().type()) continue;
@@ -232,7 +232,7 @@ CONFORMANCE_CASE(Init, GenericEventOfUnknownPmuCounts, .rules = {rule::INI_010},
 }
 
 CONFORMANCE_CASE(Init, ExtendedRegistersAreRefused, .rules = {rule::INI_014},
-                 .needs = {Cap::kStimulus, Cap::kPort}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters}) {
   if (reg::ExtendedRegisters() == 0) SkipWithout("registers beyond the general ones");
   for (const std::uint64_t type : {PERF_SAMPLE_REGS_USER, PERF_SAMPLE_REGS_INTR}) {
     for (int number = 0; number < 64; ++number) {
@@ -266,7 +266,7 @@ CONFORMANCE_CASE(Init, RawEventsReachTheCorePmu, .rules = {rule::INI_004},
 }
 
 CONFORMANCE_CASE(Init, CacheEventsMatchClaims, .rules = {rule::INI_007},
-                 .needs = {Cap::kStimulus, Cap::kPort}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters}) {
   std::set<std::uint64_t> claimed;
   for (const EventSpec& spec : target().CacheEvents()) claimed.insert(spec.config);
   for (std::uint64_t cache = 0; cache < PERF_COUNT_HW_CACHE_MAX + 2u; ++cache) {

@@ -10,7 +10,7 @@ namespace pmuconf {
 namespace {
 
 CONFORMANCE_CASE(Init, MoreEventsThanCountersOpen, .rules = {rule::INI_027},
-                 .needs = {Cap::kStimulus, Cap::kPort}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters}) {
   const std::uint64_t before = port().Stats().live_events;
   for (const EventSpec& spec : target().Events()) {
     std::vector<Event> events;
@@ -29,7 +29,7 @@ CONFORMANCE_CASE(Init, MoreEventsThanCountersOpen, .rules = {rule::INI_027},
 
 CONFORMANCE_CASE(Init, RefusedGroupsTakeNothing,
                  .rules = {rule::INI_021, rule::INI_023, rule::INI_026, rule::DRV_015},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kGroups}) {
   for (const EventSpec& spec : target().Events()) {
     const Event running = Open(spec, {.disabled = false});
     Pulse(spec, 10);

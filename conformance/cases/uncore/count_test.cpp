@@ -174,7 +174,7 @@ CONFORMANCE_CASE(Uncore, OthersThatComeAndGoDisturbNothing, .rules = {rule::UNC_
 }
 
 CONFORMANCE_CASE(Uncore, ClosedEventsLeaveTheDeviceIdle, .rules = {rule::UNC_012},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide},
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kSystemWide},
                  .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const std::vector<EventSpec> specs = FullSet();
   std::vector<Event> events;

@@ -87,7 +87,7 @@ CONFORMANCE_CASE(Uncore, SiblingThatSamplesIsRefused,
 }
 
 CONFORMANCE_CASE(Uncore, RefusedOpensLeaveNothingBehind, .rules = {rule::UNC_012},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kSystemWide}) {
   const EventSpec spec = target().AnyEvent();
   const refpmu_stats before = port().Stats();
   EventSpec unknown = spec;

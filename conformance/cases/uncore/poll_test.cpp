@@ -23,7 +23,7 @@ CONFORMANCE_CASE(Uncore, ManyWrapsAreCounted, .rules = {rule::UNC_008},
 
 // The driver derives the longest time between two reads from the width of the counters.
 CONFORMANCE_CASE(Uncore, CountersAreAsWideAsClaimed, .rules = {rule::UNC_008},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kSystemWide}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kSystemWide}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false});
   ASSERT_EQ(std::popcount(port().Stats().used), 1);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers the requests of a port by accesses of a port page.
+#include "stimulus/page.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <chrono>
+#include <regex>
+
+#include "system/broken.h"
+#include "system/fd.h"
+
+namespace pmuconf {
+namespace {
+
+constexpr const char* kMemory = "/dev/mem";
+// Without progress for that long, a pulse fails. Drivers that poll do so every few seconds.
+constexpr std::chrono::seconds kHandling{1}, kPolling{30};
+
+}  // namespace
+
+std::optional<std::uint64_t> ParsePagePath(const std::string& path) {
+  static const std::regex kPath("page:(0x[0-9a-f]{1,16})");
+  std::smatch found;
+  if (!std::regex_match(path, found, kPath)) return std::nullopt;
+  return std::stoull(found[1], nullptr, 16);
+}
+
+Page::Page(std::uint64_t address) {
+  const Fd memory(open(kMemory, O_RDWR | O_SYNC | O_CLOEXEC));
+  if (memory.get() < 0) throw BrokenErrno(kMemory, errno);
+  void* const mapped = mmap(nullptr, PORT_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+                            memory.get(), static_cast<off_t>(address));
+  if (mapped == MAP_FAILED) throw BrokenErrno("mapping of the port page", errno);
+  words_ = static_cast<volatile std::uint64_t*>(mapped);
+  if (Get(PORT_PAGE_ID) == PORT_PAGE_MAGIC) return;
+  munmap(mapped, PORT_PAGE_BYTES);
+  throw Broken("no port page at the address in the target file");
+}
+
+Page::~Page() { munmap(const_cast<std::uint64_t*>(words_), PORT_PAGE_BYTES); }
+
+std::uint64_t Page::Get(port_page_register reg) const { return words_[reg / sizeof(*words_)]; }
+
+void Page::Set(port_page_register reg, std::uint64_t value) const {
+  words_[reg / sizeof(*words_)] = value;
+}
+
+SysResult Page::Answer(unsigned long request, void* arg) const {
+  switch (request) {
+    case REFPMU_IOC_RESET:
+      Set(PORT_PAGE_RESET, 1);
+      return {0, 0};
+    case REFPMU_IOC_INFO: {
+      auto* const info = static_cast<refpmu_info*>(arg);
+      info->general = static_cast<__u32>(Get(PORT_PAGE_COUNTERS));
+      info->width = static_cast<__u32>(Get(PORT_PAGE_WIDTH));
+      return {0, 0};
+    }
+    case REFPMU_IOC_LINE:
+      Set(PORT_PAGE_HOLD, static_cast<refpmu_line*>(arg)->hold != 0 ? 1 : 0);
+      return {0, 0};
+    case REFPMU_IOC_STATS:
+      Stats(static_cast<refpmu_stats*>(arg));
+      return {0, 0};
+    case REFPMU_IOC_PULSE: {
+      const int error = Pulse(static_cast<refpmu_pulse*>(arg));
+      return {error == 0 ? 0 : -1, error};
+    }
+    default:
+      return {-1, ENOTTY};
+  }
+}
+
+int Page::Pulse(refpmu_pulse* pulse) const {
+  using Clock = std::chrono::steady_clock;
+  const auto patience = Get(PORT_PAGE_POLLED) != 0 ? kPolling : kHandling;
+  auto until = Clock::now() + patience;
+  pulse->done = 0;
+  Set(PORT_PAGE_CODE, pulse->event);
+  // The driver handles the last overflow before the request returns, as a port promises.
+  while (pulse->done < pulse->n || Get(PORT_PAGE_LINE) != 0) {
+    const std::uint64_t left = pulse->n - pulse->done;
+    std::uint64_t done = 0;
+    if (left > 0) {
+      Set(PORT_PAGE_PULSE, left);
+      done = Get(PORT_PAGE_PULSE);
+    }
+    pulse->done += done;
+    if (done > 0) until = Clock::now() + patience;
+    if (done > 0) continue;
+    if (Clock::now() > until) return EIO;
+    sched_yield();
+  }
+  return 0;
+}
+
+void Page::Stats(refpmu_stats* stats) const {
+  const bool polled = Get(PORT_PAGE_POLLED) != 0;
+  stats->pmi = stats->pmi_claimed = Get(polled ? PORT_PAGE_READS : PORT_PAGE_INTERRUPTS);
+  stats->used = Get(PORT_PAGE_ENABLED);
+}
+
+}  // namespace pmuconf

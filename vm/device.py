@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices that a plugin of QEMU adds to a machine: vm/devices/. A device is a model, a C file, and a TOML file with the same
+name, which states how the guest finds it."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+from pmubase import store, toml_file
+from pmubase.errors import UserError
+from pmubase.toml_file import Schema, table
+
+from . import PACKAGE, arch, work
+
+FOLDER = PACKAGE / "devices"
+MODELS = FOLDER / "models"
+SUITE = store.ROOT / "conformance"
+VERSIONS = (7, 10, 11)
+"""The major versions of QEMU whose layouts vm/devices/plugin/qemu.h has."""
+TIMEOUT_S = 60
+KEPT_DAYS = 30
+KEPT_BYTES = 64 << 20
+NUMBER: Schema = {"type": "integer", "minimum": 0}
+NUMBERS = ("registers", "port", "pin", "pci", "bar", "config")
+"""The options of the plugin."""
+SCHEMA = table(
+    {
+        "device": table(
+            {"arch": {"enum": sorted(arch.ARCHES)}, **dict.fromkeys(NUMBERS, NUMBER)},
+            optional=["registers", "pin", "pci", "bar", "config"],
+        ),
+        "acpi": table({"source": toml_file.TEXT}),
+    },
+    optional=["acpi"],
+)
+CFLAGS = ("-std=gnu11", "-O1", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden")
+DECLARED = re.compile(r"^(?!typedef)[\w ]+?\*?\s\*?(\w+)\([^;]*\);$", re.M)
+"""A function that qemu.h declares."""
+
+
+def arguments(names: Sequence[str], of: arch.Arch, accelerator: str) -> list[str]:
+    """QEMU's arguments for devices: names in vm/devices/models, or files *.toml. UserError if the machine cannot have
+    them."""
+    if not names:
+        return []
+    if accelerator == "kvm":
+        raise UserError("a device needs the accelerator tcg, not kvm")
+    emulator = shutil.which(of.qemu)
+    if emulator is None:
+        return []  # Its start reports that.
+    version = check_emulator(emulator)
+    return [word for name in names for word in _arguments(find(name), of, version)]
+
+
+def find(name: str) -> pathlib.Path:
+    """The file of the device called `name`, or the one at that path."""
+    path = MODELS / f"{name}.toml"
+    if "/" in name or not path.is_file():
+        path = pathlib.Path(name)
+        if not name.endswith(".toml") or not path.is_file():
+            known = ", ".join(sorted(path.stem for path in MODELS.glob("*.toml")))
+            raise UserError(f"unknown DEVICE '{name}'; known: {known}, or a file *.toml")
+    return path.resolve()
+
+
+def check_emulator(emulator: str) -> int:
+    """The major version of an emulator. UserError if its plugins cannot add devices."""
+    says = work.says(emulator, "--version")
+    number = re.search(r"version (\d+)\.", says)
+    if number is None or int(number[1]) not in VERSIONS:
+        known = ", ".join(map(str, VERSIONS))
+        has = number[1] if number else "no known version"
+        raise UserError(f"a device needs QEMU {known}; {emulator} is {has}")
+    header = (FOLDER / "plugin" / "qemu.h").read_text("utf-8")
+    exported = set(work.output("nm", "-D", "--defined-only", emulator).split())
+    hidden = [name for name in DECLARED.findall(header) if name not in exported]
+    if hidden:
+        raise UserError(
+            f"a device needs a QEMU that exports its functions; {emulator} hides {hidden[0]}"
+        )
+    return int(number[1])
+
+
+def _arguments(path: pathlib.Path, of: arch.Arch, version: int) -> list[str]:
+    found = toml_file.load(path, SCHEMA)
+    own = found["device"]
+    if own["arch"] != of.name:
+        raise UserError(f"{path}: the device needs ARCH={own['arch']}, not {of.name}")
+    options = [f"{key}={own[key]:#x}" for key in NUMBERS if key in own]
+    words = ["-plugin", ",".join([str(_plugin(path.with_suffix(".c"), version)), *options])]
+    if "pci" in own:
+        words += ["-device", f"pmuconf-{path.stem}"]
+    if "acpi" in found:
+        words += ["-acpitable", f"file={_table(path, own, found['acpi']['source'])}"]
+    return words
+
+
+def _plugin(model: pathlib.Path, version: int) -> pathlib.Path:
+    """The plugin with a model, built once for each content."""
+    if not model.is_file():
+        raise UserError(f"no model {model}: it is next to the TOML file of the device")
+    sources = sorted((FOLDER / "plugin").glob("*.c")) + [model]
+    headers = [*(FOLDER / "plugin").glob("*.h"), SUITE / "stimulus" / "port_page.h"]
+    words = [*CFLAGS, f"-DQEMU_MAJOR={version}", f"-I{FOLDER}", f"-I{SUITE}"]
+    parts = [path.read_bytes() for path in sorted((*sources, *headers))]
+    built = _place(parts, f"{model.stem} {words}", ".so")
+    if not built.is_file():
+        with store.scratch(built.parent) as folder:
+            product = folder / built.name
+            _run(["gcc", *words, "-o", str(product), *map(str, sources)], f"compile {model}")
+            product.replace(built)
+    return built
+
+
+def _table(path: pathlib.Path, own: dict[str, Any], source: str) -> pathlib.Path:
+    """An ACPI table (SSDT) with `source`, the ASL of devices. Names in capitals stand for the numbers of [device]."""
+    for key in NUMBERS:
+        if key in own:
+            source = re.sub(rf"\b{key.upper()}\b", f"{own[key]:#x}", source)
+    head = 'DefinitionBlock ("", "SSDT", 2, "PMUCNF", "DEVICE", 1)'
+    content = f"{head}\n{{ Scope (\\_SB) {{\n{source}\n}} }}\n".encode()
+    built = _place([content], path.stem, ".aml")
+    if not built.is_file():
+        with store.scratch(built.parent) as folder:
+            asl = folder / "table.asl"
+            asl.write_bytes(content)
+            _run(["iasl", "-p", str(asl.with_suffix("")), str(asl)], f"compile [acpi] of {path}")
+            asl.with_suffix(".aml").replace(built)
+    return built
+
+
+def _place(parts: list[bytes], what: str, suffix: str) -> pathlib.Path:
+    folder = store.cache() / "devices"
+    folder.mkdir(parents=True, exist_ok=True)
+    store.prune(folder, "*.*", KEPT_DAYS, KEPT_BYTES)
+    return folder / f"{store.digest([what.encode(), *parts])}{suffix}"
+
+
+def _run(argv: list[str], what: str) -> None:
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    except FileNotFoundError:
+        package = {"iasl": "acpica-tools", "gcc": "build-essential"}[argv[0]]
+        raise UserError(f"no program '{argv[0]}' on this machine (package {package})") from None
+    except subprocess.TimeoutExpired:
+        raise UserError(f"could not {what}: not finished after {TIMEOUT_S} s") from None
+    if done.returncode != 0:
+        raise UserError(f"could not {what}", details=(done.stderr + done.stdout).strip())

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drivers of the kernel itself, as modules for a stock kernel: built from its unmodified sources, or its own binaries."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Sequence
+
+from pmubase import store
+from pmubase.errors import UserError
+
+from . import folder, kernel, source, tree
+
+SERIES = re.compile(r"\d+\.\d+")
+LICENCE = '#include <linux/module.h>\nMODULE_LICENSE("GPL");\nMODULE_DESCRIPTION("The licence");\n'
+"""The second file of a module whose driver cannot be one in the kernel, so it states no licence."""
+
+
+def modules(names: Sequence[str], found: kernel.Kernel) -> tuple[pathlib.Path, ...]:
+    """The modules of drivers, in their order. A name is a source, such as drivers/perf/thunderx2_pmu.c in the kernel's
+    tree, or a module of the kernel's package, such as arm_smmuv3_pmu.ko."""
+    sources = [name for name in names if name.endswith(".c")]
+    built = _built(sources, found) if sources else {}
+    return tuple(built[name] if name in built else _packaged(name, found) for name in names)
+
+
+def _packaged(name: str, found: kernel.Kernel) -> pathlib.Path:
+    """The file of a module that the kernel's package has."""
+    data = kernel.module_of_package(found, name.removesuffix(".ko"))
+    if data is None:
+        raise UserError(f"the kernel {found.name} has no module {name}")
+    path = store.cache() / "drivers" / found.release / name
+    if not path.is_file() or path.read_bytes() != data:
+        store.write(path, data)
+    return path
+
+
+def _built(names: Sequence[str], found: kernel.Kernel) -> dict[str, pathlib.Path]:
+    """The modules of sources, by the names of the sources."""
+    texts = _texts(names, found)
+    product = {name: f"{_module_name(file)}.ko" for name, file in texts.items()}
+    with store.scratch(store.cache() / "drivers") as copy:
+        lines = [_rule(copy, file) for file in texts.values()]
+        for place in {file.parent for file in texts.values()}:
+            for header in place.glob("*.h"):
+                store.write(copy / header.name, header.read_bytes())
+        store.write(copy / "Kbuild", "".join(lines).encode())
+        # Another run may read the modules, so a folder that has them is never written again.
+        parts = [file.read_bytes() for file in sorted(copy.iterdir())]
+        key = store.digest([f"{found.build} {names}".encode(), *parts])
+        out = store.cache() / "drivers" / found.release / key
+        if not all((out / made).is_file() for made in product.values()):
+            folder.build(found, copy, out)
+    return {name: out / made for name, made in product.items()}
+
+
+def _texts(names: Sequence[str], found: kernel.Kernel) -> dict[str, pathlib.Path]:
+    """The files of sources, by their names."""
+    files = {name: _tree(name, found) / name for name in names}
+    for name, path in files.items():
+        if not path.is_file():
+            raise UserError(f"the sources of the kernel {found.name} have no file {name}")
+    return files
+
+
+def _module_name(file: pathlib.Path) -> str:
+    return file.stem if _is_module(file) else f"{file.stem}_module"
+
+
+def _is_module(file: pathlib.Path) -> bool:
+    return "MODULE_LICENSE(" in file.read_text("utf-8")
+
+
+def _rule(copy: pathlib.Path, file: pathlib.Path) -> str:
+    """The lines of Kbuild for a source, of which `copy` gets a copy."""
+    store.write(copy / file.name, file.read_bytes())
+    module = _module_name(file)
+    if module == file.stem:
+        return f"obj-m += {module}.o\n"
+    store.write(copy / "licence.c", f"// SPDX-License-Identifier: GPL-2.0\n{LICENCE}".encode())
+    return f"obj-m += {module}.o\n{module}-y := {file.stem}.o licence.o\n"
+
+
+def _tree(name: str, found: kernel.Kernel) -> pathlib.Path:
+    """A folder with the part of the kernel's sources that has `name`: its first two folders, such as drivers/perf."""
+    series = SERIES.match(found.name)
+    if series is None:
+        raise UserError(f"no sources of the kernel {found.name}: name a module with --module")
+    package = source.ensure(series[0], tree.cache())
+    part = "/".join(name.split("/")[:2])
+    path = store.cache() / "drivers" / package.stem / part.replace("/", "+")
+    with store.locked(store.cache() / "drivers.lock"):
+        if not path.is_dir():
+            with store.new_folder(path) as scratch:
+                source.unpack(package, scratch, part)
+    return path

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A device becomes arguments of QEMU. If a machine cannot have it, one line states the reason."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+
+import pytest
+
+from pmubase.errors import UserError
+from vm import arch, device
+from vm.testing.stubs import write_script
+
+MODEL = '#include "plugin/model.h"\nconst struct model model = {.name = "mine", .size = 4096};\n'
+TABLE = '[device]\narch = "amd64"\nregisters = 0xfed80000\nport = 0xfed81000\npin = 20\n'
+ASL = (
+    "\n[acpi]\nsource = '''\nDevice (MINE) { Name (_HID, \"ABCD0001\")\n"
+    "Name (_CRS, ResourceTemplate () { Memory32Fixed (ReadWrite, REGISTERS, 0x1000) }) }\n'''\n"
+)
+
+
+@pytest.fixture
+def mine(tmp_path: pathlib.Path) -> pathlib.Path:
+    (tmp_path / "mine.c").write_text(MODEL, encoding="utf-8")
+    path = tmp_path / "mine.toml"
+    path.write_text(TABLE, encoding="utf-8")
+    return path
+
+
+def refusal(name: str, of: arch.Arch = arch.AMD64, accelerator: str = "tcg") -> str:
+    with pytest.raises(UserError) as refused:
+        device.arguments([name], of, accelerator)
+    return str(refused.value)
+
+
+def emulator(fakes: pathlib.Path, text: str) -> pathlib.Path:
+    (fakes / "qemu-system-x86_64").unlink()
+    return write_script(fakes, "qemu-system-x86_64", text)
+
+
+def test_device_of_a_file_becomes_a_plugin_with_its_places(
+    cache: pathlib.Path, mine: pathlib.Path
+) -> None:
+    words = device.arguments([str(mine)], arch.AMD64, "tcg")
+    assert words[0] == "-plugin" and len(words) == 2
+    file, *options = words[1].split(",")
+    assert pathlib.Path(file).parent == cache / "devices"
+    assert options == ["registers=0xfed80000", "port=0xfed81000", "pin=0x14"]
+    assert device.arguments([str(mine)], arch.AMD64, "tcg") == words
+
+
+def test_changed_model_is_another_plugin(cache: pathlib.Path, mine: pathlib.Path) -> None:
+    before = device.arguments([str(mine)], arch.AMD64, "tcg")
+    mine.with_suffix(".c").write_text(f"{MODEL}\n/* changed */\n", encoding="utf-8")
+    assert device.arguments([str(mine)], arch.AMD64, "tcg") != before
+
+
+def test_function_on_the_pci_bus_needs_no_table(cache: pathlib.Path, mine: pathlib.Path) -> None:
+    mine.write_text('[device]\narch = "amd64"\nport = 4096\npci = 1\nbar = 2\n', encoding="utf-8")
+    assert device.arguments([str(mine)], arch.AMD64, "tcg")[2:] == ["-device", "pmuconf-mine"]
+
+
+@pytest.mark.skipif(shutil.which("iasl") is None, reason="no program iasl (acpica-tools)")
+def test_acpi_source_becomes_a_table(cache: pathlib.Path, mine: pathlib.Path) -> None:
+    mine.write_text(TABLE + ASL, encoding="utf-8")
+    *_, option, value = device.arguments([str(mine)], arch.AMD64, "tcg")
+    assert option == "-acpitable"
+    table = pathlib.Path(value.removeprefix("file=")).read_bytes()
+    assert table.startswith(b"SSDT") and (0xFED80000).to_bytes(4, "little") in table
+
+
+@pytest.mark.skipif(shutil.which("iasl") is None, reason="no program iasl (acpica-tools)")
+def test_wrong_acpi_source_is_named(cache: pathlib.Path, mine: pathlib.Path) -> None:
+    mine.write_text(TABLE + ASL.replace("_HID", "HID-"), encoding="utf-8")
+    assert refusal(str(mine)) == f"could not compile [acpi] of {mine}"
+
+
+def test_model_that_does_not_compile_is_named(cache: pathlib.Path, mine: pathlib.Path) -> None:
+    mine.with_suffix(".c").write_text("int", encoding="utf-8")
+    assert refusal(str(mine)) == f"could not compile {mine.with_suffix('.c')}"
+
+
+def test_missing_model_is_named(mine: pathlib.Path) -> None:
+    model = mine.with_suffix(".c")
+    model.unlink()
+    wanted = f"no model {model}: it is next to the TOML file of the device"
+    assert refusal(str(mine)) == wanted
+
+
+def test_unknown_key_is_named(mine: pathlib.Path) -> None:
+    mine.write_text(f"{TABLE}irq = 1\n", encoding="utf-8")
+    assert refusal(str(mine)).startswith(f"{mine}: device: unknown key 'irq'; known: arch, ")
+
+
+def test_unknown_name_is_named() -> None:
+    known = ", ".join(sorted(path.stem for path in device.MODELS.glob("*.toml")))
+    assert refusal("none") == f"unknown DEVICE 'none'; known: {known}, or a file *.toml"
+
+
+def test_device_of_another_architecture_is_refused(fakes: pathlib.Path, mine: pathlib.Path) -> None:
+    (fakes / "qemu-system-aarch64").symlink_to("/usr/bin/qemu-system-x86_64")
+    wanted = f"{mine}: the device needs ARCH=amd64, not arm64"
+    assert refusal(str(mine), arch.ARM64) == wanted
+
+
+def test_kvm_is_refused(mine: pathlib.Path) -> None:
+    wanted = "a device needs the accelerator tcg, not kvm"
+    assert refusal(str(mine), accelerator="kvm") == wanted
+
+
+@pytest.mark.parametrize("version", ["8", "12"])
+def test_emulator_of_unknown_layout_is_refused(fakes: pathlib.Path, version: str) -> None:
+    program = emulator(fakes, f"echo 'QEMU emulator version {version}.1.0 (Debian 1)'")
+    assert refusal("ali_drw") == f"a device needs QEMU 7, 10, 11; {program} is {version}"
+
+
+def test_emulator_that_hides_its_functions_is_refused(fakes: pathlib.Path) -> None:
+    program = emulator(fakes, "echo 'QEMU emulator version 10.0.2'")
+    assert refusal("ali_drw") == (
+        "a device needs a QEMU that exports its functions; " f"{program} hides get_system_memory"
+    )
