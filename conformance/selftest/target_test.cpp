@@ -436,7 +436,7 @@ TEST(TargetFile, ReferencePmuFileIsValid) {
   // Capabilities of other kinds of PMUs.
   const std::set<Cap> others = {Cap::kSystemWide, Cap::kTrace,    Cap::kTraceExcludes,
                                 Cap::kTracePause, Cap::kSoftware, Cap::kTracepoint,
-                                Cap::kUserReads};
+                                Cap::kUserReads,  Cap::kPolled};
   for (const Cap cap : AllCaps())
     EXPECT_EQ(target.Claims(cap), !others.contains(cap)) << ToString(cap);
 }

@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <regex>
 
 #include "system/broken.h"
 #include "system/fd.h"
@@ -21,13 +20,6 @@ constexpr const char* kMemory = "/dev/mem";
 constexpr std::chrono::seconds kHandling{1}, kPolling{30};
 
 }  // namespace
-
-std::optional<std::uint64_t> ParsePagePath(const std::string& path) {
-  static const std::regex kPath("page:(0x[0-9a-f]{1,16})");
-  std::smatch found;
-  if (!std::regex_match(path, found, kPath)) return std::nullopt;
-  return std::stoull(found[1], nullptr, 16);
-}
 
 Page::Page(std::uint64_t address) {
   const Fd memory(open(kMemory, O_RDWR | O_SYNC | O_CLOEXEC));

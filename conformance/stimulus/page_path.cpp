@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readers of target files need this function, and no page.
+#include "stimulus/page.h"
+
+#include <regex>
+
+namespace pmuconf {
+
+std::optional<std::uint64_t> ParsePagePath(const std::string& path) {
+  static const std::regex kPath("page:(0x[0-9a-f]{1,16})");
+  std::smatch found;
+  if (!std::regex_match(path, found, kPath)) return std::nullopt;
+  return std::stoull(found[1], nullptr, 16);
+}
+
+}  // namespace pmuconf
