@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers of target files need this function, and no page.
-#include "stimulus/page.h"
-
+// Reads the path of a port page. Readers of target files need this, and no page.
 #include <regex>
+
+#include "stimulus/page.h"
 
 namespace pmuconf {
 
