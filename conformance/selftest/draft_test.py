@@ -28,6 +28,7 @@ DIFFERENT = (
     ("*", "counters.width", "how wide a counter is cannot be seen; the draft's 64 claims nothing"),
     ("*", "refusals.config3", "probe opens with the attr of the oldest kernel, which has none"),
     ("*", "refusals.aux_start_paused", "as config3: a bit that the oldest kernel has not"),
+    ("refpmu_uncore*", "counters.read_by", "how a driver reads the counters cannot be seen"),
     ("refpmu_uncore*", "refusals.branch_stack", "probe asks for one only where the PMU samples"),
     ("refpmu_uncore*", "refusals.precise", "probe asks for it only where the PMU samples"),
     ("refpmu_trace", "trace.*", "what a trace holds is known from its manual alone"),
