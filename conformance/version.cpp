@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "version.h"
 
+#include <string_view>
+
 namespace pmuconf {
 
 std::string Version() {
-  const std::string commit = PMUCONF_COMMIT;
-  return "pmuconf " PMUCONF_VERSION + (commit.empty() ? "" : ", commit " + commit) +
-         ", catalogue " PMUCONF_CATALOGUE;
+  constexpr std::string_view kCommit = PMUCONF_COMMIT;
+  std::string text = "pmuconf " PMUCONF_VERSION;
+  if (!kCommit.empty()) text.append(", commit ").append(kCommit);
+  return text + ", catalogue " PMUCONF_CATALOGUE;
 }
 
 }  // namespace pmuconf
