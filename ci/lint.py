@@ -147,7 +147,7 @@ def steps(files: list[Path]) -> list[Step]:
         for f in files
         if f.suffix != ".bin" and "corpus" not in f.parts and f.name != "package-lock.json"
         # These are mostly text of the kernel.
-        and not (f.suffix == ".patch" and "kernel" in f.parts)
+        and not (f.suffix == ".patch" and {"kernel", "devices"} & set(f.parts))
     ]
     known = [
         Step("clang-format", formatter("clang-format", 14, cpp, "--dry-run", "-Werror")),

@@ -35,7 +35,7 @@ foreach(kind_parts tidy:4:CHECK analyzer:16)
   endforeach()
 endforeach()
 
-# A file is a test of make check, of make nightly, or of both: by its marks. Its line `# untraced: PATH ...` lists what
+# A file is a test of make check, of make nightly, or of both: by its marks. Its lines `# untraced: PATH ...` list what
 # it reads, if it does not run under a tracer.
 set(sources)
 foreach(component ci conformance driver fuzz kunit oracle pmubase results tools vm)
@@ -48,8 +48,10 @@ foreach(file IN LISTS sources)
   if(text MATCHES "mark\\.guest")
     set(more COST 40)
   endif()
-  if(text MATCHES "\n# untraced: ([^\n]+)")
-    string(REPLACE " " ";" paths ${CMAKE_MATCH_1})
+  string(REGEX MATCHALL "\n# untraced: [^\n]+" untraced "${text}")
+  if(untraced)
+    string(REGEX REPLACE ";?\n# untraced: " ";" paths "${untraced}")
+    string(REPLACE " " ";" paths "${paths}")
     list(APPEND more UNTRACED conftest.py pyproject.toml ${paths})
   endif()
   set(needs ${GUESTS})

@@ -15,15 +15,17 @@ from pmubase.errors import UserError
 from pmubase.toml_file import SOME_TEXTS, TEXT, TEXTS, Schema, like, table
 
 FOLDER = "faults"
-DRIVER, KERNEL, ANSWER, TARGET, SUITE_CODE = "driver", "kernel", "answer", "target", "suite"
+DRIVER, DEVICE, KERNEL, ANSWER = "driver", "device", "kernel", "answer"
+TARGET, SUITE_CODE = "target", "suite"
 FOLDERS = {
-    **{"driver": DRIVER, "kernel": KERNEL, "answers": ANSWER},
+    **{"driver": DRIVER, "devices": DEVICE, "kernel": KERNEL, "answers": ANSWER},
     **{"target": TARGET, "suite": SUITE_CODE},
 }
 """Folder below faults/ to what its faults break."""
 KINDS = tuple(FOLDERS.values())
 MAY_CHANGE = {
     DRIVER: ("driver/",),
+    DEVICE: ("drivers/",),
     SUITE_CODE: ("conformance/", "kunit/", "oracle/"),
     KERNEL: tuple(f"{n}/" for n in "arch drivers fs include kernel lib mm security".split()),
 }
@@ -77,6 +79,7 @@ def _schema(keys: dict[str, Schema], needed: Iterable[str] = NEEDED) -> Schema:
 
 SCHEMAS = {
     DRIVER: _schema(PATCH),
+    DEVICE: _schema(PATCH, {*NEEDED, "targets", "kernels"}),
     SUITE_CODE: _schema(PATCH),
     KERNEL: _schema(PATCH, {*NEEDED, "targets", "kernels", "from"}),
     ANSWER: _schema(ANSWER_KEYS, NEEDED - {"cases"}),
@@ -218,7 +221,7 @@ def _check_patch(path: Path, breaks: str, values: dict[str, Any], diff: str) -> 
         if not inside.startswith(MAY_CHANGE[breaks]) or ".." in inside.split("/"):
             where = ", ".join(MAY_CHANGE[breaks])
             raise UserError(f"{path}: changes {name}, which is in none of {where}")
-    if breaks == KERNEL and NEW_OR_REMOVED.search(diff):
+    if breaks in (KERNEL, DEVICE) and NEW_OR_REMOVED.search(diff):
         raise UserError(f"{path}: adds or removes a file of the kernel")
     observers = values.get("observers", [SUITE])
     if any(name.partition("/")[2].startswith("kunit/") for name in touched):

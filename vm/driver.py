@@ -17,11 +17,15 @@ LICENCE = '#include <linux/module.h>\nMODULE_LICENSE("GPL");\nMODULE_DESCRIPTION
 """The second file of a module whose driver cannot be one in the kernel, so it states no licence."""
 
 
-def modules(names: Sequence[str], found: kernel.Kernel) -> tuple[pathlib.Path, ...]:
+def modules(
+    names: Sequence[str], found: kernel.Kernel, sources: pathlib.Path | None = None
+) -> tuple[pathlib.Path, ...]:
     """The modules of drivers, in their order. A name is a source, such as drivers/perf/thunderx2_pmu.c in the kernel's
-    tree, or a module of the kernel's package, such as arm_smmuv3_pmu.ko."""
-    sources = [name for name in names if name.endswith(".c")]
-    built = _built(sources, found) if sources else {}
+    tree, or a module of the kernel's package, such as arm_smmuv3_pmu.ko.
+
+    `sources`: a tree with these sources; the kernel's own ones without one."""
+    ours = [name for name in names if name.endswith(".c")]
+    built = _built(ours, found, sources) if ours else {}
     return tuple(built[name] if name in built else _packaged(name, found) for name in names)
 
 
@@ -36,9 +40,11 @@ def _packaged(name: str, found: kernel.Kernel) -> pathlib.Path:
     return path
 
 
-def _built(names: Sequence[str], found: kernel.Kernel) -> dict[str, pathlib.Path]:
+def _built(
+    names: Sequence[str], found: kernel.Kernel, sources: pathlib.Path | None
+) -> dict[str, pathlib.Path]:
     """The modules of sources, by the names of the sources."""
-    texts = _texts(names, found)
+    texts = _texts(names, found, sources)
     product = {name: f"{_module_name(file)}.ko" for name, file in texts.items()}
     with store.scratch(store.cache() / "drivers") as copy:
         lines = [_rule(copy, file) for file in texts.values()]
@@ -55,9 +61,11 @@ def _built(names: Sequence[str], found: kernel.Kernel) -> dict[str, pathlib.Path
     return {name: out / made for name, made in product.items()}
 
 
-def _texts(names: Sequence[str], found: kernel.Kernel) -> dict[str, pathlib.Path]:
+def _texts(
+    names: Sequence[str], found: kernel.Kernel, sources: pathlib.Path | None
+) -> dict[str, pathlib.Path]:
     """The files of sources, by their names."""
-    files = {name: _tree(name, found) / name for name in names}
+    files = {name: (sources or tree_of(name, found)) / name for name in names}
     for name, path in files.items():
         if not path.is_file():
             raise UserError(f"the sources of the kernel {found.name} have no file {name}")
@@ -82,7 +90,7 @@ def _rule(copy: pathlib.Path, file: pathlib.Path) -> str:
     return f"obj-m += {module}.o\n{module}-y := {file.stem}.o licence.o\n"
 
 
-def _tree(name: str, found: kernel.Kernel) -> pathlib.Path:
+def tree_of(name: str, found: kernel.Kernel) -> pathlib.Path:
     """A folder with the part of the kernel's sources that has `name`: its first two folders, such as drivers/perf."""
     series = SERIES.match(found.name)
     if series is None:

@@ -317,9 +317,10 @@ class Guest:
 
 
 def _note_case(case_id: str) -> None:
-    """Appends the case to the file for ci.remember, since the case is an input of this process."""
+    """Appends the case to the file for ci.remember, since the case is an input of this process. A case of another program
+    is not: that program is an input itself."""
     log = os.environ.get(CASES_LOG)
-    if log:
+    if log and "PMUCONF_BINARY" not in os.environ:
         with open(log, "a", encoding="utf-8") as file:
             file.write(f"{case_id}\n")
 

@@ -279,9 +279,13 @@ def plan(
     found: kernel.Kernel,
     given: pathlib.Path | None,
     boot_s: float = guest.BOOT_S,
+    drivers: tuple[pathlib.Path, ...] = (),
 ) -> session.Plan:
-    """Builds and packs the files that `target` needs on a kernel."""
-    return _packed(target, found, _named(target, found, given), boot_s)
+    """Builds and packs the files that `target` needs on a kernel.
+
+    `drivers`: modules to load instead of those of the target, in their order."""
+    named = module.guest_files(drivers, found) if drivers else _named(target, found, given)
+    return _packed(target, found, named, boot_s)
 
 
 def plan_from_snapshot(

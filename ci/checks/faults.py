@@ -15,7 +15,7 @@ from ci.faults.report import shortened
 from conformance.rules.generate import Rule, read_catalogue
 from faults import fault as fault_file
 from faults import reasons
-from faults.fault import ANSWER, DRIVER, KERNEL, TEST, Fault
+from faults.fault import ANSWER, DEVICE, DRIVER, KERNEL, TEST, Fault
 from faults.reasons import MISSED, NO_FAULT
 from fuzz import corpora
 from pmubase.errors import UserError
@@ -123,7 +123,10 @@ def _of_rules(
     active = [rule for rule in rules.values() if rule.status == "active"]
     wanted = [rule.id for rule in active if tuple(rule.layer) != ("review",)]
     named = {
-        rule: fault.id for fault in found if fault.breaks != KERNEL for rule in fault.named_rules
+        rule: fault.id
+        for fault in found
+        if fault.breaks not in (DEVICE, KERNEL)
+        for rule in fault.named_rules
     }
     exempt = [name for name, (status, _) in why.items() if status == NO_FAULT]
     for rule in wanted:

@@ -17,7 +17,7 @@ from ci.judge import common_inputs
 from ci.remember import records
 from ci.remember.inputs import Inputs
 from ci.remember.records import Record
-from faults.fault import FUZZ, KERNEL, KUNIT, SUITE, TEST, UNIT
+from faults.fault import DEVICE, FUZZ, KERNEL, KUNIT, SUITE, TEST, UNIT
 from pmubase import store
 from vm import arch, suite
 
@@ -56,6 +56,8 @@ def stated(planned: Planned, goal: Goal) -> list[str]:
     if planned.observer == KUNIT:
         return [*ours, *kunit.inputs(planned.kernel)]
     targets = fault.targets
+    if fault.breaks == DEVICE:
+        ours += ["glob:vm/devices/*", f"source:{planned.kernel}"]
     if fault.breaks == KERNEL:
         on = kernels.place(planned.kernel)[1]
         how = kernels.recipe(on)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import shutil
 import subprocess
 import sys
 import threading
@@ -20,10 +21,11 @@ from ci.faults.host import Host
 from ci.faults.kernels import Built, Workshop
 from ci.faults.kunit import Kunit
 from ci.faults.trial import Attempt, Goal, Planned, Ran, Trial
-from faults.fault import ANSWER, FUZZ, KERNEL, KUNIT, SUITE, TARGET, TEST, UNIT
+from faults import patch
+from faults.fault import ANSWER, DEVICE, FUZZ, KERNEL, KUNIT, SUITE, TARGET, TEST, UNIT, Fault
 from pmubase import store
 from pmubase.errors import UserError
-from vm import kernel, module, runs, session, suite
+from vm import driver, kernel, module, runs, session, suite
 from vm.channel import Message
 
 PARALLEL = 2
@@ -328,6 +330,41 @@ class InKernel(InGuests):
             return self._clean[name]
 
 
+class WithDriver(InGuests):
+    """A driver of the kernel with the fault, built from its sources as a module of a stock kernel."""
+
+    def open_bench(self, name: str, target: suite.Target) -> Bench[Any]:
+        found = kernel.find(name)
+
+        def open_guests(
+            target: suite.Target, built: Fault | None, log: Path, messages: list[Message]
+        ) -> session.Session:
+            plan = runs.plan(target, found, None, drivers=self._modules(target, found, built))
+            return session.Session(plan, log, messages.append)
+
+        log = self.request.out / f"clean-{target.name}-{name}.log"
+        return Bench(target, lambda: None, open_guests, log)
+
+    def judge(self, planned: Planned) -> Trial:
+        return self.by_cases(planned, planned.fault)
+
+    def notes(self) -> list[str]:
+        return self.failed()
+
+    def _modules(
+        self, target: suite.Target, found: kernel.Kernel, fault: Fault | None
+    ) -> tuple[Path, ...]:
+        """The modules of the target's drivers. With a fault, they are built from a changed copy of the sources."""
+        if fault is None:
+            return driver.modules(target.driver, found)
+        with store.scratch(self.request.out) as copy:
+            for name in target.driver:
+                folder = driver.tree_of(name, found) / Path(name).parent
+                shutil.copytree(folder, copy / Path(name).parent, dirs_exist_ok=True)
+            patch.apply(fault, copy)
+            return driver.modules(target.driver, found, copy)
+
+
 class WithAnswer(InGuests):
     """A wrong answer of the kernel to a case. Each rule of the fault must be failed."""
 
@@ -401,7 +438,8 @@ class WithAnswer(InGuests):
 def strategy_of(planned: Planned) -> type[Strategy]:
     """The strategy of a trial."""
     if planned.observer == SUITE:
-        return {KERNEL: InKernel, ANSWER: WithAnswer}.get(planned.fault.breaks, WithModule)
+        known = {KERNEL: InKernel, ANSWER: WithAnswer, DEVICE: WithDriver}
+        return known.get(planned.fault.breaks, WithModule)
     return {UNIT: OnHost, FUZZ: OnHost, KUNIT: InKunit, TEST: InPytest}[planned.observer]
 
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fuzzing service builds the harnesses with its own variables, and gets all files that belong to them."""
 
-# untraced: CMakeLists.txt CMakePresets.json cmake conformance driver fuzz kunit oracle pmubase tools vm
+# untraced: CMakeLists.txt CMakePresets.json cmake conformance/CMakeLists.txt conformance/arch conformance/bpf
+# untraced: conformance/harness conformance/perf conformance/report conformance/rules conformance/stimulus
+# untraced: conformance/system conformance/target conformance/targets conformance/text conformance/uapi driver fuzz
+# untraced: kunit oracle pmubase tools vm
 # LeakSanitizer does not work under a tracer.
 from __future__ import annotations
 

@@ -6,7 +6,10 @@ them (`ci/faults`). Replaying the corpus is deterministic. A search is not, what
 addresses. make nightly also searches for each fault, starting from zeros.
 """
 
-# untraced: CMakeLists.txt CMakePresets.json cmake conformance driver fuzz kunit oracle pmubase tools vm ci faults
+# untraced: CMakeLists.txt CMakePresets.json cmake conformance/CMakeLists.txt conformance/arch conformance/bpf
+# untraced: conformance/harness conformance/perf conformance/report conformance/rules conformance/stimulus
+# untraced: conformance/system conformance/target conformance/targets conformance/text conformance/uapi driver fuzz
+# untraced: kunit oracle pmubase tools vm ci faults
 # LeakSanitizer does not work under a tracer.
 from __future__ import annotations
 
