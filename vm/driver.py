@@ -56,8 +56,9 @@ def _built(
         parts = [file.read_bytes() for file in sorted(copy.iterdir())]
         key = store.digest([f"{found.build} {names}".encode(), *parts])
         out = store.cache() / "drivers" / found.release / key
-        if not all((out / made).is_file() for made in product.values()):
-            folder.build(found, copy, out)
+        with store.locked(out.parent / f"{key}.lock"):
+            if not all((out / made).is_file() for made in product.values()):
+                folder.build(found, copy, out)
     return {name: out / made for name, made in product.items()}
 
 

@@ -35,7 +35,9 @@ CONFORMANCE_CASE(Control, EnabledEventCountsFromOpen, .rules = {rule::CTL_001},
                  .over = {Over<dim::Start>(), Over<dim::Scope>(), Over<dim::Cpu>()}) {
   for (const EventSpec& spec : target().Events({.any_general = true})) {
     const bool at_open = At<dim::Start>() == dim::Start::kOpen;
-    const Event event = Open(spec, AtScope(*this, {.disabled = !at_open}));
+    const OpenResult opened = TryOpen(spec, AtScope(*this, {.disabled = !at_open}));
+    ASSERT_THAT(opened, Succeeds());
+    const Event& event = opened.event;
     if (At<dim::Start>() == dim::Start::kIoctl) event.Enable();
     if (At<dim::Start>() == dim::Start::kGroup) event.EnableGroup();
     target().Stimulate(spec, 13);

@@ -188,8 +188,9 @@ CONFORMANCE_CASE(Init, LatencyThresholdSelectsLoads, .rules = {rule::INI_031, ru
   EXPECT_THAT(TryOpenGroup({short_ones, long_ones}), FailsWith(EINVAL)) << rule::INI_032;
 }
 
+// A PMU behind a port page may have fields that each event can use.
 CONFORMANCE_CASE(Init, FieldsOfOtherEventsAreRefused, .rules = {rule::INI_034},
-                 .needs = {Cap::kStimulus, Cap::kCounters}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kRegisters}) {
   for (const EventSpec& spec : target().Events()) {
     if (spec.config1 != 0) continue;
     for (int bit = 0; bit < 64; ++bit) {

@@ -2,6 +2,7 @@
 // sigtrap: a synchronous signal in the monitored task for each overflow.
 #include <signal.h>
 
+#include <atomic>
 #include <cstring>
 #include <vector>
 
@@ -217,6 +218,12 @@ CONFORMANCE_CASE(Signal, SigtrapsEndWithTheRefreshLimit, .rules = {rule::SIG_017
 
 volatile std::uint64_t watched = 0;
 
+// The compiler does not know that the handler of the signal changes `traps`.
+void Store(std::uint64_t value) {
+  watched = value;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
 // The child exists before the change, with an event of its own.
 CONFORMANCE_CASE(Signal, ModifiedDataIsInTheNextSigtrap, .rules = {rule::SIG_024},
                  .needs = {Cap::kTasks, Cap::kBreakpoints}) {
@@ -224,11 +231,11 @@ CONFORMANCE_CASE(Signal, ModifiedDataIsInTheNextSigtrap, .rules = {rule::SIG_024
   const Event event = Open(
       CountStores(watched, {.sample_period = 1, .inherit = true, .sigtrap = true, .sig_data = 11}));
   event.Enable();
-  watched = 1;
+  Store(1);
   ASSERT_EQ(traps.size(), 1u);
   EXPECT_EQ(traps.back().data, 11u);
   Child child([] {
-    watched = 2;
+    Store(2);
     return traps.size() == 2 ? static_cast<int>(traps.back().data) : 125;
   });
   perf_event_attr attr = event.attr();
@@ -237,7 +244,7 @@ CONFORMANCE_CASE(Signal, ModifiedDataIsInTheNextSigtrap, .rules = {rule::SIG_024
   EXPECT_THAT(
       event.TryIoctl(PERF_EVENT_IOC_MODIFY_ATTRIBUTES, reinterpret_cast<unsigned long>(&attr)),
       Succeeds());
-  watched = 3;
+  Store(3);
   ASSERT_EQ(traps.size(), 2u);
   EXPECT_EQ(traps.back().data, 22u);
   EXPECT_EQ(child.Run(), 22);

