@@ -42,7 +42,7 @@ def sources(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.
             (out / name).write_text("\n".join(rules), encoding="utf-8")
         return [out / name for name in made]
 
-    monkeypatch.setattr(driver, "_tree", lambda _name, _kernel: tmp_path / "tree")
+    monkeypatch.setattr(driver, "tree_of", lambda _name, _kernel: tmp_path / "tree")
     monkeypatch.setattr(folder, "build", build)
     return perf
 
