@@ -7,6 +7,7 @@ from __future__ import annotations
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 from collections.abc import Sequence
 from typing import Any
@@ -34,11 +35,13 @@ SCHEMA = table(
             {"arch": {"enum": sorted(arch.ARCHES)}, **dict.fromkeys(NUMBERS, NUMBER)},
             optional=["registers", "pin", "pci", "bar", "config"],
         ),
-        "acpi": table({"source": toml_file.TEXT}),
+        "acpi": table({"source": toml_file.TEXT, "node": {"type": "boolean"}}, optional=["node"]),
     },
     optional=["acpi"],
 )
 CFLAGS = ("-std=gnu11", "-O1", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden")
+NODE_CPUS = 16
+NODE_BYTES = 1 << 40
 DECLARED = re.compile(r"^(?!typedef)[\w ]+?\*?\s\*?(\w+)\([^;]*\);$", re.M)
 """A function that qemu.h declares."""
 
@@ -97,6 +100,8 @@ def _arguments(path: pathlib.Path, of: arch.Arch, version: int) -> list[str]:
         words += ["-device", f"pmuconf-{path.stem}"]
     if "acpi" in found:
         words += ["-acpitable", f"file={_table(path, own, found['acpi']['source'])}"]
+        if found["acpi"].get("node", False):
+            words += ["-acpitable", f"sig=SRAT,rev=3,data={_affinity()}"]
     return words
 
 
@@ -131,6 +136,18 @@ def _table(path: pathlib.Path, own: dict[str, Any], source: str) -> pathlib.Path
             asl.write_bytes(content)
             _run(["iasl", "-p", str(asl.with_suffix("")), str(asl)], f"compile [acpi] of {path}")
             asl.with_suffix(".aml").replace(built)
+    return built
+
+
+def _affinity() -> pathlib.Path:
+    """The body of an ACPI table (SRAT): all CPUs and all memory are in the proximity domain 0."""
+    used = 1
+    parts = [struct.pack("<IQ", 1, 0)]
+    parts += [struct.pack("<BBBBIIi", 0, 16, 0, apic, used, 0, 0) for apic in range(NODE_CPUS)]
+    parts.append(struct.pack("<BBIHQQIIQ", 1, 40, 0, 0, 0, NODE_BYTES, 0, used, 0))
+    built = _place(parts, "affinity", ".srat")
+    if not built.is_file():
+        store.write(built, b"".join(parts))
     return built
 
 

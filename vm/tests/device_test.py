@@ -71,6 +71,22 @@ def test_acpi_source_becomes_a_table(cache: pathlib.Path, mine: pathlib.Path) ->
 
 
 @pytest.mark.skipif(shutil.which("iasl") is None, reason="no program iasl (acpica-tools)")
+def test_device_with_a_node_gets_a_table_of_cpus_and_memory(
+    cache: pathlib.Path, mine: pathlib.Path
+) -> None:
+    mine.write_text(TABLE + ASL.replace("[acpi]", "[acpi]\nnode = true"), encoding="utf-8")
+    *_, option, value = device.arguments([str(mine)], arch.AMD64, "tcg")
+    assert option == "-acpitable" and value.startswith("sig=SRAT,rev=3,data=")
+    body = pathlib.Path(value.partition("data=")[2]).read_bytes()
+    sizes = []
+    rest = body[12:]
+    while rest:
+        sizes.append((rest[0], rest[1]))
+        rest = rest[rest[1] :]
+    assert sizes == [(0, 16)] * 16 + [(1, 40)]
+
+
+@pytest.mark.skipif(shutil.which("iasl") is None, reason="no program iasl (acpica-tools)")
 def test_wrong_acpi_source_is_named(cache: pathlib.Path, mine: pathlib.Path) -> None:
     mine.write_text(TABLE + ASL.replace("_HID", "HID-"), encoding="utf-8")
     assert refusal(str(mine)) == f"could not compile [acpi] of {mine}"

@@ -49,12 +49,16 @@ void device_write(struct device* d, uint64_t at, uint64_t value, unsigned size) 
   update_line(d);
 }
 
+static uint64_t limit_of(const struct device* d, unsigned i) {
+  return model.limit ? model.limit(d, i) : mask(i) + 1;
+}
+
 /* Returns how many events counter i can count before the device must wait; 0: 2^64. */
 static uint64_t space(const struct device* d, unsigned i) {
   const uint64_t half = (mask(i) >> 1) + 1;
   const uint64_t ahead = (d->counter[i] - d->seen[i]) & mask(i);
 
-  if (model.pending) return (model.limit ? model.limit(i) : mask(i) + 1) - d->counter[i];
+  if (model.pending) return limit_of(d, i) - d->counter[i];
   return half > ahead ? half - ahead : UINT64_MAX;
 }
 
@@ -75,8 +79,7 @@ static uint64_t pulse(struct device* d, uint64_t n) {
   }
   for (unsigned i = 0; i < model.counters; i++) {
     if (!model.counts(d, i, d->code)) continue;
-    const uint64_t limit = model.limit ? model.limit(i) : mask(i) + 1;
-    const uint64_t left = limit - d->counter[i];
+    const uint64_t left = limit_of(d, i) - d->counter[i];
     d->counter[i] = (d->counter[i] + step) & mask(i);
     if (left != 0 && left <= step && model.overflowed) model.overflowed(d, i);
   }

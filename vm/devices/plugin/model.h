@@ -37,8 +37,8 @@ struct model {
   /* Returns whether the driver has enabled counter i, and whether it counts events of `code`. */
   bool (*enabled)(const struct device*, unsigned i);
   bool (*counts)(const struct device*, unsigned i, uint64_t code);
-  /* Returns the value at which counter i requests attention; null: 2^width, which is 0 for 64. */
-  uint64_t (*limit)(unsigned i);
+  /* Returns the next value at which counter i requests attention; null: 2^width, 0 for 64. */
+  uint64_t (*limit)(const struct device*, unsigned i);
   void (*overflowed)(struct device*, unsigned i); /* counter i has passed its limit */
   /* Returns whether an interrupt is pending; null: the device has no interrupt. */
   bool (*pending)(struct device*);
