@@ -35,12 +35,16 @@ SCHEMA = table(
             optional=["registers", "pin", "pci", "bar", "config"],
         ),
         "acpi": table({"source": toml_file.TEXT}),
-        "device_tree": table({"source": toml_file.TEXT}),
+        "device_tree": table(
+            {"source": toml_file.TEXT, "driver": toml_file.TEXT}, optional=["driver"]
+        ),
     },
     optional=["acpi", "device_tree"],
 )
 TREES = ("arm64", "riscv64")
 """The architectures whose machines have a device tree."""
+NODE = re.compile(r"^\s*([\w,.+-]+)@([0-9a-f]+) \{")
+"""The first node of a source: its name and its address."""
 CFLAGS = ("-std=gnu11", "-O1", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden")
 PACKAGES = {"iasl": "acpica-tools", "dtc": "device-tree-compiler", "gcc": "build-essential"}
 DECLARED = re.compile(r"^(?!typedef)[\w ]+?\*?\s\*?(\w+)\([^;]*\);$", re.M)
@@ -67,6 +71,21 @@ def arguments(
     if nodes:
         words += ["-dtb", str(_tree(nodes, [emulator, *board]))]
     return words
+
+
+def bindings(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Devices of the guest's platform bus, each with a driver that does not find it by itself."""
+    found = []
+    for path in map(find, names):
+        tree = toml_file.load(path, SCHEMA).get("device_tree", {})
+        if "driver" in tree:
+            node = NODE.match(tree["source"])
+            if node is None:
+                raise UserError(
+                    f"{path}: [device_tree] source must begin with a node like pmu@b000000 {{"
+                )
+            found.append((f"{node[2]}.{node[1]}", tree["driver"]))
+    return tuple(found)
 
 
 def find(name: str) -> pathlib.Path:
@@ -132,7 +151,8 @@ def _plugin(model: pathlib.Path, version: int) -> pathlib.Path:
     if not model.is_file():
         raise UserError(f"no model {model}: it is next to the TOML file of the device")
     sources = sorted((FOLDER / "plugin").glob("*.c")) + [model]
-    headers = [*(FOLDER / "plugin").glob("*.h"), SUITE / "stimulus" / "port_page.h"]
+    headers = [*(FOLDER / "plugin").glob("*.h"), *model.parent.glob("*.h")]
+    headers.append(SUITE / "stimulus" / "port_page.h")
     words = [*CFLAGS, f"-DQEMU_MAJOR={version}", f"-I{FOLDER}", f"-I{SUITE}"]
     parts = [path.read_bytes() for path in sorted((*sources, *headers))]
     built = _place(parts, f"{model.stem} {words}", ".so")

@@ -110,6 +110,19 @@ def test_wrong_nodes_are_named(cache: pathlib.Path, mine: pathlib.Path) -> None:
         device.arguments([str(mine)], arch.ARM64, "tcg", ["-machine", "virt"])
 
 
+def test_driver_that_does_not_find_a_node_is_bound_to_it(mine: pathlib.Path) -> None:
+    text = TABLE + NODE.replace("[device_tree]", '[device_tree]\ndriver = "mine_pmu"')
+    mine.write_text(text, encoding="utf-8")
+    assert device.bindings([str(mine), "ali_drw"]) == (("b000000.mine", "mine_pmu"),)
+
+
+def test_source_without_a_node_cannot_be_bound(mine: pathlib.Path) -> None:
+    text = TABLE + '[device_tree]\ndriver = "mine_pmu"\nsource = "mine {};"\n'
+    mine.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match="source must begin with a node like pmu@b000000 {$"):
+        device.bindings([str(mine)])
+
+
 def test_machine_without_a_device_tree_is_named(mine: pathlib.Path) -> None:
     mine.write_text(TABLE + NODE, encoding="utf-8")
     assert refusal(str(mine)) == f"{mine}: a machine of amd64 has no device tree; use [acpi]"
