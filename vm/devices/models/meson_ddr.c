@@ -9,7 +9,7 @@
 #include "plugin/model.h"
 
 enum { TOTAL, CHANNEL, CHANNELS = 4, TIMER = CHANNEL + CHANNELS, COUNTERS };
-enum { CONTROL, SELECT, SELECTS = 2 * CHANNELS, LENGTH = SELECT + SELECTS };
+enum { CONTROL, SELECT, SELECTS = 2 * CHANNELS, LENGTH = SELECT + SELECTS, RUNS };
 enum { PLL = 0x1000, PLL_600_MHZ = 1 << 10 | 100 };
 static const uint64_t ENABLE = 1ull << 31, ELAPSED = 1ull << 30;
 
@@ -19,11 +19,13 @@ static bool enabled(const struct device* d, unsigned i) {
 }
 
 static bool counts(const struct device* d, unsigned i, uint64_t code) {
-  return enabled(d, i) && !(d->word[CONTROL] & ELAPSED) && (i == TIMER || code == i);
+  return enabled(d, i) && d->word[RUNS] && (i == TIMER || code == i);
 }
 
 static void overflowed(struct device* d, unsigned i) {
-  if (i == TIMER) d->word[CONTROL] |= ELAPSED;
+  if (i != TIMER) return;
+  d->word[CONTROL] |= ELAPSED;
+  d->word[RUNS] = 0;
 }
 
 static bool pending(struct device* d) { return (d->word[CONTROL] & ELAPSED) != 0; }
@@ -49,10 +51,13 @@ static uint64_t read(struct device* d, uint64_t at, unsigned size) {
   }
 }
 
-/* A write of the enable bit starts an interval. */
+/* Acknowledges the interrupt, or starts an interval: the device does not do both in one write. */
 static void control(struct device* d, uint64_t value) {
-  for (unsigned i = 0; i < TIMER && value & ENABLE; i++) write_counter(d, i, 0);
-  if (value & ENABLE) write_counter(d, TIMER, -d->word[LENGTH]);
+  const bool starts = (value & (ENABLE | ELAPSED)) == ENABLE;
+
+  for (unsigned i = 0; i < TIMER && starts; i++) write_counter(d, i, 0);
+  if (starts) write_counter(d, TIMER, -d->word[LENGTH]);
+  if (starts || !(value & ENABLE)) d->word[RUNS] = starts;
   d->word[CONTROL] = value & ELAPSED ? value & ~ELAPSED : value | (d->word[CONTROL] & ELAPSED);
 }
 

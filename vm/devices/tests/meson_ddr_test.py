@@ -48,11 +48,13 @@ def test_the_elapsed_timer_stops_the_monitor_until_the_next_interval(dmc: Model)
     assert [dmc.pulse(0, 60), dmc.pulse(1, 60)] == [60, 40]
     assert [dmc.read(TOTAL), dmc.read(CHANNEL), dmc.page("line")] == [60, 40, 1]
     assert dmc.read(CONTROL) == RUN | ELAPSED
-    dmc.write(CONTROL, RUN)
-    assert dmc.page("line") == 1
+    assert dmc.pulse(1, 10) == 0
     dmc.write(CONTROL, RUN | ELAPSED)
-    assert [dmc.page("line"), dmc.read(TOTAL), dmc.read(CONTROL)] == [0, 0, RUN]
-    assert dmc.pulse(1, 200) == 100
+    assert [dmc.page("line"), dmc.read(TOTAL), dmc.read(CONTROL)] == [0, 60, RUN]
+    dmc.pulse(1, 10)
+    assert dmc.read(CHANNEL) == 40
+    dmc.write(CONTROL, RUN)
+    assert [dmc.read(TOTAL), dmc.pulse(1, 200)] == [0, 100]
 
 
 def test_a_timer_of_0_takes_the_whole_range(dmc: Model) -> None:
