@@ -36,19 +36,29 @@ SCHEMA = table(
             optional=["registers", "pin", "pci", "bar", "config"],
         ),
         "acpi": table({"source": toml_file.TEXT, "node": {"type": "boolean"}}, optional=["node"]),
+        "device_tree": table(
+            {"source": toml_file.TEXT, "driver": toml_file.TEXT}, optional=["driver"]
+        ),
     },
-    optional=["acpi"],
+    optional=["acpi", "device_tree"],
 )
+TREES = ("arm64", "riscv64")
+"""The architectures whose machines have a device tree."""
+NODE = re.compile(r"^\s*([\w,.+-]+)@([0-9a-f]+) \{")
+"""The first node of a source: its name and its address."""
 CFLAGS = ("-std=gnu11", "-O1", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden")
 NODE_CPUS = 16
 NODE_BYTES = 1 << 40
+PACKAGES = {"iasl": "acpica-tools", "dtc": "device-tree-compiler", "gcc": "build-essential"}
 DECLARED = re.compile(r"^(?!typedef)[\w ]+?\*?\s\*?(\w+)\([^;]*\);$", re.M)
 """A function that qemu.h declares."""
 
 
-def arguments(names: Sequence[str], of: arch.Arch, accelerator: str) -> list[str]:
+def arguments(
+    names: Sequence[str], of: arch.Arch, accelerator: str, board: Sequence[str] = ()
+) -> list[str]:
     """QEMU's arguments for devices: names in vm/devices/models, or files *.toml. UserError if the machine cannot have
-    them."""
+    them. `board`: QEMU's arguments that determine the machine's device tree."""
     if not names:
         return []
     if accelerator == "kvm":
@@ -57,7 +67,28 @@ def arguments(names: Sequence[str], of: arch.Arch, accelerator: str) -> list[str
     if emulator is None:
         return []  # Its start reports that.
     version = check_emulator(emulator)
-    return [word for name in names for word in _arguments(find(name), of, version)]
+    found = {path: _load(path, of) for path in map(find, names)}
+    words = [word for path, of_file in found.items() for word in _arguments(path, of_file, version)]
+    nodes = {path: _source(of_file, "device_tree") for path, of_file in found.items()}
+    nodes = {path: node for path, node in nodes.items() if node}
+    if nodes:
+        words += ["-dtb", str(_tree(nodes, [emulator, *board]))]
+    return words
+
+
+def bindings(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Devices of the guest's platform bus, each with a driver that does not find it by itself."""
+    found = []
+    for path in map(find, names):
+        tree = toml_file.load(path, SCHEMA).get("device_tree", {})
+        if "driver" in tree:
+            node = NODE.match(tree["source"])
+            if node is None:
+                raise UserError(
+                    f"{path}: [device_tree] source must begin with a node like pmu@b000000 {{"
+                )
+            found.append((f"{node[2]}.{node[1]}", tree["driver"]))
+    return tuple(found)
 
 
 def find(name: str) -> pathlib.Path:
@@ -89,17 +120,32 @@ def check_emulator(emulator: str) -> int:
     return int(number[1])
 
 
-def _arguments(path: pathlib.Path, of: arch.Arch, version: int) -> list[str]:
+def _load(path: pathlib.Path, of: arch.Arch) -> dict[str, Any]:
     found = toml_file.load(path, SCHEMA)
+    if found["device"]["arch"] != of.name:
+        raise UserError(f"{path}: the device needs ARCH={found['device']['arch']}, not {of.name}")
+    if "device_tree" in found and of.name not in TREES:
+        raise UserError(f"{path}: a machine of {of.name} has no device tree; use [acpi]")
+    return found
+
+
+def _source(found: dict[str, Any], key: str) -> str:
+    """The source in a table of a device's file, or "". Names in capitals stand for the numbers of [device]."""
+    source: str = found.get(key, {}).get("source", "")
+    for name, value in found["device"].items():
+        if name in NUMBERS:
+            source = re.sub(rf"\b{name.upper()}\b", f"{value:#x}", source)
+    return source
+
+
+def _arguments(path: pathlib.Path, found: dict[str, Any], version: int) -> list[str]:
     own = found["device"]
-    if own["arch"] != of.name:
-        raise UserError(f"{path}: the device needs ARCH={own['arch']}, not {of.name}")
     options = [f"{key}={own[key]:#x}" for key in NUMBERS if key in own]
     words = ["-plugin", ",".join([str(_plugin(path.with_suffix(".c"), version)), *options])]
     if "pci" in own:
         words += ["-device", f"pmuconf-{path.stem}"]
     if "acpi" in found:
-        words += ["-acpitable", f"file={_table(path, own, found['acpi']['source'])}"]
+        words += ["-acpitable", f"file={_table(path, _source(found, 'acpi'))}"]
         if found["acpi"].get("node", False):
             words += ["-acpitable", f"sig=SRAT,rev=3,data={_affinity()}"]
     return words
@@ -110,7 +156,8 @@ def _plugin(model: pathlib.Path, version: int) -> pathlib.Path:
     if not model.is_file():
         raise UserError(f"no model {model}: it is next to the TOML file of the device")
     sources = sorted((FOLDER / "plugin").glob("*.c")) + [model]
-    headers = [*(FOLDER / "plugin").glob("*.h"), SUITE / "stimulus" / "port_page.h"]
+    headers = [*(FOLDER / "plugin").glob("*.h"), *model.parent.glob("*.h")]
+    headers.append(SUITE / "stimulus" / "port_page.h")
     words = [*CFLAGS, f"-DQEMU_MAJOR={version}", f"-I{FOLDER}", f"-I{SUITE}"]
     parts = [path.read_bytes() for path in sorted((*sources, *headers))]
     built = _place(parts, f"{model.stem} {words}", ".so")
@@ -122,11 +169,8 @@ def _plugin(model: pathlib.Path, version: int) -> pathlib.Path:
     return built
 
 
-def _table(path: pathlib.Path, own: dict[str, Any], source: str) -> pathlib.Path:
-    """An ACPI table (SSDT) with `source`, the ASL of devices. Names in capitals stand for the numbers of [device]."""
-    for key in NUMBERS:
-        if key in own:
-            source = re.sub(rf"\b{key.upper()}\b", f"{own[key]:#x}", source)
+def _table(path: pathlib.Path, source: str) -> pathlib.Path:
+    """An ACPI table (SSDT) with `source`, the ASL of devices."""
     head = 'DefinitionBlock ("", "SSDT", 2, "PMUCNF", "DEVICE", 1)'
     content = f"{head}\n{{ Scope (\\_SB) {{\n{source}\n}} }}\n".encode()
     built = _place([content], path.stem, ".aml")
@@ -151,6 +195,27 @@ def _affinity() -> pathlib.Path:
     return built
 
 
+def _tree(nodes: dict[pathlib.Path, str], machine: Sequence[str]) -> pathlib.Path:
+    """The device tree that QEMU makes for a machine, with the nodes of devices, by their files. `machine`: the emulator
+    and its arguments."""
+    added = "".join(f"/ {{\n{node}\n}};\n" for node in nodes.values()).encode()
+    what = f"{machine} {work.says(machine[0], '--version')}"
+    built = _place([added], what, ".dtb")
+    if not built.is_file():
+        with store.scratch(built.parent) as folder:
+            dump, text, product = (folder / name for name in ("machine", "text", built.name))
+            dumpdtb = f"dumpdtb={dump}".replace(",", ",,")
+            quiet = ["-accel", "tcg", "-nodefaults", "-display", "none"]
+            _run([*machine, "-machine", dumpdtb, *quiet], "write the device tree of the machine")
+            dtc = ["dtc", "-q", "-o"]
+            _run([*dtc, str(text), "-I", "dtb", "-O", "dts", str(dump)], f"read {dump}")
+            text.write_bytes(text.read_bytes() + added)
+            what = f"compile [device_tree] of {', '.join(map(str, nodes))}"
+            _run([*dtc, str(product), "-I", "dts", "-O", "dtb", str(text)], what)
+            product.replace(built)
+    return built
+
+
 def _place(parts: list[bytes], what: str, suffix: str) -> pathlib.Path:
     folder = store.cache() / "devices"
     folder.mkdir(parents=True, exist_ok=True)
@@ -162,7 +227,7 @@ def _run(argv: list[str], what: str) -> None:
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     except FileNotFoundError:
-        package = {"iasl": "acpica-tools", "gcc": "build-essential"}[argv[0]]
+        package = PACKAGES[argv[0]]
         raise UserError(f"no program '{argv[0]}' on this machine (package {package})") from None
     except subprocess.TimeoutExpired:
         raise UserError(f"could not {what}: not finished after {TIMEOUT_S} s") from None

@@ -13,6 +13,8 @@ from pmubase.errors import UserError
 from . import folder, kernel, source, tree
 
 SERIES = re.compile(r"\d+\.\d+")
+COMPOSITE = re.compile(r"^([\w-]+)-(?:y|objs)\s*[:+]?=(.*)$", re.M)
+"""A line of a Makefile that states the objects of a module."""
 LICENCE = '#include <linux/module.h>\nMODULE_LICENSE("GPL");\nMODULE_DESCRIPTION("The licence");\n'
 """The second file of a module whose driver cannot be one in the kernel, so it states no licence."""
 
@@ -45,9 +47,10 @@ def _built(
 ) -> dict[str, pathlib.Path]:
     """The modules of sources, by the names of the sources."""
     texts = _texts(names, found, sources)
-    product = {name: f"{_module_name(file)}.ko" for name, file in texts.items()}
+    parts_of = {name: _parts(file) for name, file in texts.items()}
+    product = {name: f"{module}.ko" for name, (module, _) in parts_of.items()}
     with store.scratch(store.cache() / "drivers") as copy:
-        lines = [_rule(copy, file) for file in texts.values()]
+        lines = [_rule(copy, module, files) for module, files in parts_of.values()]
         for place in {file.parent for file in texts.values()}:
             for header in place.glob("*.h"):
                 store.write(copy / header.name, header.read_bytes())
@@ -73,22 +76,31 @@ def _texts(
     return files
 
 
-def _module_name(file: pathlib.Path) -> str:
-    return file.stem if _is_module(file) else f"{file.stem}_module"
+def _parts(file: pathlib.Path) -> tuple[str, list[pathlib.Path]]:
+    """The name of the module that has a source, and the sources of the module. The Makefile in the folder of the source
+    states them if there is more than one."""
+    makefile = file.with_name("Makefile")
+    text = makefile.read_text("utf-8").replace("\\\n", " ") if makefile.is_file() else ""
+    for module, objects in COMPOSITE.findall(text):
+        if f"{file.stem}.o" in objects.split():
+            return module, [file.with_name(f"{name[:-2]}.c") for name in objects.split()]
+    return (file.stem if _has_licence(file) else f"{file.stem}_module"), [file]
 
 
-def _is_module(file: pathlib.Path) -> bool:
+def _has_licence(file: pathlib.Path) -> bool:
     return "MODULE_LICENSE(" in file.read_text("utf-8")
 
 
-def _rule(copy: pathlib.Path, file: pathlib.Path) -> str:
-    """The lines of Kbuild for a source, of which `copy` gets a copy."""
-    store.write(copy / file.name, file.read_bytes())
-    module = _module_name(file)
-    if module == file.stem:
-        return f"obj-m += {module}.o\n"
-    store.write(copy / "licence.c", f"// SPDX-License-Identifier: GPL-2.0\n{LICENCE}".encode())
-    return f"obj-m += {module}.o\n{module}-y := {file.stem}.o licence.o\n"
+def _rule(copy: pathlib.Path, module: str, files: Sequence[pathlib.Path]) -> str:
+    """The lines of Kbuild for a module. `copy` gets a copy of its sources."""
+    for file in files:
+        store.write(copy / file.name, file.read_bytes())
+    names = [f"{file.stem}.o" for file in files]
+    if not any(_has_licence(file) for file in files):
+        store.write(copy / "licence.c", f"// SPDX-License-Identifier: GPL-2.0\n{LICENCE}".encode())
+        names.append("licence.o")
+    parts = "" if names == [f"{module}.o"] else f"{module}-y := {' '.join(names)}\n"
+    return f"obj-m += {module}.o\n{parts}"
 
 
 def tree_of(name: str, found: kernel.Kernel) -> pathlib.Path:

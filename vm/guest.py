@@ -41,6 +41,8 @@ ALL_CASES = "*"
 FW_CFG_MODULE = "qemu_fw_cfg"
 """The kernel module through which a guest reads the file that QEMU passes to it."""
 
+PLATFORM = "/sys/bus/platform"
+
 # A slow host must not look like a hang of the guest.
 CMDLINE = (
     "console={console} rdinit=/init panic=-1 printk.time=1 printk.devkmsg=on loglevel=6"
@@ -212,6 +214,11 @@ class Guest:
         done = self.exec(["sh", "-c", 'printf %s "$1" >"$2"', "sh", text, path])
         if done.status != 0:
             raise UserError(f"the guest cannot write {path}: {done.stderr.strip()}")
+
+    def bind(self, device: str, driver: str) -> None:
+        """Gives a device of the platform bus a driver that does not find it by itself."""
+        self.put(f"{PLATFORM}/devices/{device}/driver_override", driver)
+        self.put(f"{PLATFORM}/drivers_probe", device)
 
     def bye(self) -> None:
         """Sends bye and waits for the power-off."""

@@ -142,7 +142,7 @@ class MachineOptions:
             found, emulated=bool(self.icount is not None or self.work or self.device)
         )
         words = f"{needs.parameters} {self.cmdline or ''} {cmdline}"
-        return qemu.Machine(
+        machine = qemu.Machine(
             arch=found.arch,
             kernel=found.image,
             initrd=initrd,
@@ -154,11 +154,11 @@ class MachineOptions:
             cmdline=" ".join(words.split()),
             work=self.work or (),
             plugin=work.plugin(found.arch, accelerator) if self.work else None,
-            more=(
-                *device.arguments(self.device or (), found.arch, accelerator),
-                *shlex.split(self.qemu_args or ""),
-            ),
         )
+        given = shlex.split(self.qemu_args or "")
+        board = [*qemu.board(machine), *given]
+        devices = device.arguments(self.device or (), found.arch, accelerator, board)
+        return dataclasses.replace(machine, more=(*devices, *given))
 
     def _icount(self, found: kernel.Kernel, cpus: int, accelerator: str) -> int | None:
         """The clock: the given one, or else that of the architecture if it is emulated."""

@@ -74,6 +74,18 @@ class Machine:
     plugin: pathlib.Path | None = None
 
 
+def board(machine: Machine) -> list[str]:
+    """The arguments that determine the board, its processors and its memory."""
+    arch = machine.arch
+    kind = arch.qemu_machine if machine.ram is None else f"{arch.qemu_machine},memory-backend=ram"
+    return [
+        *("-machine", kind),
+        *("-cpu", machine.cpu or arch.cpu[machine.accel]),
+        *("-smp", str(machine.cpus)),
+        *("-m", str(machine.memory_mb)),
+    ]
+
+
 def argv(
     machine: Machine,
     console_fd: int,
@@ -86,16 +98,12 @@ def argv(
     initrd = [] if machine.initrd is None else ["-initrd", str(machine.initrd)]
     incoming = [] if machine.state is None else ["-incoming", "defer", "-S"]
     handed = [] if machine.handed is None else ["-fw_cfg", _fw_cfg_options(machine.handed)]
-    kind = arch.qemu_machine if machine.ram is None else f"{arch.qemu_machine},memory-backend=ram"
     return [
         arch.qemu,
-        *("-machine", kind),
+        *board(machine),
         *([] if machine.ram is None else ["-object", _ram(machine.ram, machine.memory_mb)]),
         *("-accel", ACCELS[machine.accel]),
         *([] if machine.icount is None else ["-icount", f"shift={machine.icount},sleep=off"]),
-        *("-cpu", machine.cpu or arch.cpu[machine.accel]),
-        *("-smp", str(machine.cpus)),
-        *("-m", str(machine.memory_mb)),
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none", "-nic", "none"),
         *("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"),

@@ -21,6 +21,7 @@ from pmubase.errors import UserError
 
 from . import (
     arch,
+    device,
     guest,
     image,
     kernel,
@@ -342,7 +343,15 @@ def _plan(
     needs = found.needs
     slowness *= target.slowness * needs.slowness * found.arch.slowness
     boot_s *= needs.slowness * found.arch.slowness
-    return session.Plan(ready, loaded, target.parameters, slowness, boot_s, needs.debug)
+    return session.Plan(
+        ready,
+        loaded,
+        target.parameters,
+        slowness,
+        boot_s,
+        needs.debug,
+        bindings=device.bindings(target.machine.device or ()),
+    )
 
 
 def _restored(

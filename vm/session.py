@@ -45,6 +45,8 @@ class Plan:
     """A file with the console text until the machine's state was saved."""
     first: tuple[str, ...] = ()
     """Files in /modules to load before the driver, which needs them."""
+    bindings: tuple[tuple[str, str], ...] = ()
+    """Devices and their drivers, as for guest.Guest.bind()."""
 
 
 class Session:
@@ -199,6 +201,8 @@ class Session:
                 vm.load(name)
             if self._plan.module is not None:
                 vm.load(self._plan.module, self._plan.parameters)
+            for bound, name in self._plan.bindings:
+                vm.bind(bound, name)
         except (UserError, OSError, guest.ModuleRefused, guest.GuestLost) as error:
             self.power_off_now()
             if self._plan.fallback is None or ready:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pathlib
 import shutil
+import subprocess
 
 import pytest
 
@@ -17,6 +18,16 @@ TABLE = '[device]\narch = "amd64"\nregisters = 0xfed80000\nport = 0xfed81000\npi
 ASL = (
     "\n[acpi]\nsource = '''\nDevice (MINE) { Name (_HID, \"ABCD0001\")\n"
     "Name (_CRS, ResourceTemplate () { Memory32Fixed (ReadWrite, REGISTERS, 0x1000) }) }\n'''\n"
+)
+NODE = """
+[device_tree]
+source = '''
+mine@b000000 { compatible = "me,mine"; reg = <0 REGISTERS 0 0x1000>; interrupts = <0 PIN 4>; };
+'''
+"""
+needs_tree = pytest.mark.skipif(
+    None in (shutil.which("dtc"), shutil.which("qemu-system-aarch64")),
+    reason="no program dtc (device-tree-compiler), or no emulator of arm64",
 )
 
 
@@ -90,6 +101,47 @@ def test_device_with_a_node_gets_a_table_of_cpus_and_memory(
 def test_wrong_acpi_source_is_named(cache: pathlib.Path, mine: pathlib.Path) -> None:
     mine.write_text(TABLE + ASL.replace("_HID", "HID-"), encoding="utf-8")
     assert refusal(str(mine)) == f"could not compile [acpi] of {mine}"
+
+
+@needs_tree
+def test_nodes_are_added_to_the_device_tree_of_the_machine(
+    cache: pathlib.Path, mine: pathlib.Path
+) -> None:
+    mine.write_text(TABLE.replace("amd64", "arm64") + NODE, encoding="utf-8")
+    board = ["-machine", "virt,gic-version=3", "-cpu", "cortex-a57", "-smp", "3"]
+    *_, option, tree = device.arguments([str(mine)], arch.ARM64, "tcg", board)
+    assert option == "-dtb"
+    words = ["dtc", "-q", "-I", "dtb", "-O", "dts", tree]
+    text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert text.count("arm,cortex-a57") == 3
+    assert "reg = <0x00 0xfed80000 0x00 0x1000>" in text
+    assert "interrupts = <0x00 0x14 0x04>" in text
+
+
+@needs_tree
+def test_wrong_nodes_are_named(cache: pathlib.Path, mine: pathlib.Path) -> None:
+    text = TABLE.replace("amd64", "arm64") + NODE.replace("reg =", "reg :")
+    mine.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=f"^could not compile .device_tree. of {mine}$"):
+        device.arguments([str(mine)], arch.ARM64, "tcg", ["-machine", "virt"])
+
+
+def test_driver_that_does_not_find_a_node_is_bound_to_it(mine: pathlib.Path) -> None:
+    text = TABLE + NODE.replace("[device_tree]", '[device_tree]\ndriver = "mine_pmu"')
+    mine.write_text(text, encoding="utf-8")
+    assert device.bindings([str(mine), "ali_drw"]) == (("b000000.mine", "mine_pmu"),)
+
+
+def test_source_without_a_node_cannot_be_bound(mine: pathlib.Path) -> None:
+    text = TABLE + '[device_tree]\ndriver = "mine_pmu"\nsource = "mine {};"\n'
+    mine.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match="source must begin with a node like pmu@b000000 {$"):
+        device.bindings([str(mine)])
+
+
+def test_machine_without_a_device_tree_is_named(mine: pathlib.Path) -> None:
+    mine.write_text(TABLE + NODE, encoding="utf-8")
+    assert refusal(str(mine)) == f"{mine}: a machine of amd64 has no device tree; use [acpi]"
 
 
 def test_model_that_does_not_compile_is_named(cache: pathlib.Path, mine: pathlib.Path) -> None:

@@ -73,6 +73,20 @@ def test_driver_without_a_licence_gets_a_second_file(stock: kernel.Kernel) -> No
     ]
 
 
+@pytest.mark.usefixtures("cache")
+def test_module_has_the_sources_that_the_makefile_of_their_folder_states(
+    stock: kernel.Kernel, sources: pathlib.Path
+) -> None:
+    lines = "obj-$(CONFIG_MINE) += whole.o\nwhole-y := mine.o \\\n\tbuilt_in.o\n"
+    (sources / "Makefile").write_text(lines, encoding="utf-8")
+    (file,) = driver.modules(["drivers/perf/built_in.c"], stock)
+    assert file.name == "whole.ko"
+    assert file.read_text("utf-8").splitlines() == [
+        "obj-m += whole.o",
+        "whole-y := mine.o built_in.o",
+    ]
+
+
 @pytest.mark.usefixtures("cache", "sources")
 def test_missing_source_is_named(stock: kernel.Kernel) -> None:
     wanted = "^the sources of the kernel 6.12 have no file drivers/perf/none.c$"

@@ -18,7 +18,7 @@ from vm import arch, qemu
 from vm.testing.stubs import write_script
 
 GOLDEN = [
-    "qemu-system-x86_64 -machine pc -accel tcg,thread=single -cpu max -smp 2 -m 512",
+    "qemu-system-x86_64 -machine pc -cpu max -smp 2 -m 512 -accel tcg,thread=single",
     "-nodefaults -no-user-config -no-reboot -display none -nic none",
     "-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
     "-add-fd fd=5,set=1 -chardev file,id=console,path=/dev/fdset/1,append=on",

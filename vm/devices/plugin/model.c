@@ -68,17 +68,20 @@ static bool must_wait(const struct device* d, unsigned i) {
 }
 
 static uint64_t pulse(struct device* d, uint64_t n) {
-  uint64_t step = n;
+  uint64_t step = n, counting = 0;
 
   if (d->line) return 0;
-  for (unsigned i = 0; i < model.counters && !d->held; i++) {
+  for (unsigned i = 0; i < model.counters; i++) {
     if (!model.counts(d, i, d->code)) continue;
+    counting |= 1ull << i;
+    if (d->held) continue;
     if (must_wait(d, i)) return 0;
     const uint64_t left = space(d, i);
     if (left != 0 && left < step) step = left;
   }
+  /* An overflow may freeze the counters, but all of them count its event. */
   for (unsigned i = 0; i < model.counters; i++) {
-    if (!model.counts(d, i, d->code)) continue;
+    if (!(counting >> i & 1)) continue;
     const uint64_t left = limit_of(d, i) - d->counter[i];
     d->counter[i] = (d->counter[i] + step) & mask(i);
     if (left != 0 && left <= step && model.overflowed) model.overflowed(d, i);
