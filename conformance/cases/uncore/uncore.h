@@ -40,7 +40,7 @@ inline void MoveEventsTo(int cpu) {
                                   ", which cannot go offline: load the module on another CPU");
     }
     if (std::ranges::count(OnlineCpus(), now) == 0) {
-      ADD_FAILURE() << rule::UNC_007 << "cpumask names CPU " << now << ", which is offline";
+      ADD_FAILURE() << "cpumask names CPU " << now << ", which is offline";
       return;
     }
     others.emplace_back(now);
