@@ -3,6 +3,7 @@
 #ifndef PMUCONF_CASES_MODULE_H_
 #define PMUCONF_CASES_MODULE_H_
 
+#include <sstream>
 #include <string>
 
 #include "harness/case.h"
@@ -15,6 +16,15 @@ inline long ModuleReferences() {
   const auto text = ReadFile("/sys/module/" + target().module() + "/refcnt");
   if (!text) throw Broken("/sys/module/" + target().module() + "/refcnt cannot be read");
   return std::stol(*text);
+}
+
+// Returns whether the module cannot be removed, since it has no exit function.
+inline bool IsPermanent() {
+  std::istringstream modules(ReadFile("/proc/modules").value_or(""));
+  for (std::string line; std::getline(modules, line);) {
+    if (line.starts_with(target().module() + " ")) return line.find("[permanent]") != line.npos;
+  }
+  return false;
 }
 
 }  // namespace pmuconf

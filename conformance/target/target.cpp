@@ -96,9 +96,10 @@ bool HasBreakpoints() {
 }
 
 // Returns the event code of the port. On x86 the terms event and umask are the code, and filters of
-// the count follow them. Other PMUs have other terms, and codes of more bits.
+// the count follow them. Other PMUs have other terms, and codes of more bits. Without a term in
+// config, the code is in the first word that has a term.
 std::uint16_t CodeOf(const Terms& terms, const std::map<std::string, FormatField>& formats,
-                     std::uint64_t config) {
+                     const EventSpec& spec) {
   static const std::set<std::string> kFilters = {"edge", "inv", "cmask", "any", "in_tx"};
   std::uint64_t code = 0;
   for (const auto& [name, value] : terms) {
@@ -106,8 +107,12 @@ std::uint16_t CodeOf(const Terms& terms, const std::map<std::string, FormatField
     if (kFilters.contains(name) || (format != formats.end() && format->second.config != 0))
       continue;
     const bool x86 = (name == "event" || name == "umask") && value <= 0xff;
-    if (!x86) return static_cast<std::uint16_t>(config);
+    if (!x86) return static_cast<std::uint16_t>(spec.config);
     code |= name == "event" ? value : value << 8;
+  }
+  if (spec.config != 0) return static_cast<std::uint16_t>(code);
+  for (const std::uint64_t word : {spec.config1, spec.config2, spec.config3, spec.config4}) {
+    if (word != 0) return static_cast<std::uint16_t>(word);
   }
   return static_cast<std::uint16_t>(code);
 }
@@ -269,7 +274,7 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
   spec.config2 = configs->config2;
   spec.config3 = configs->config3;
   spec.config4 = configs->config4;
-  if (!claim.syscall) spec.code = CodeOf(*terms, formats, spec.config);
+  if (!claim.syscall) spec.code = CodeOf(*terms, formats, spec);
   return spec;
 }
 

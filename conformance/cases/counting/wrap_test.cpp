@@ -11,7 +11,7 @@ namespace {
 
 CONFORMANCE_CASE(Counting, WrapIsExactWithPromptInterrupt,
                  .rules = {rule::CNT_007, rule::CNT_008, rule::CNT_018},
-                 .needs = {Cap::kStimulus, Cap::kPort}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters}) {
   const std::uint64_t top = target().counter_mask();
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);
@@ -34,7 +34,7 @@ CONFORMANCE_CASE(Counting, WrapIsExactWithPromptInterrupt,
 
 CONFORMANCE_CASE(Counting, WrapIsExactOnAllCountersTogether,
                  .rules = {rule::CNT_007, rule::CNT_008, rule::CNT_012},
-                 .needs = {Cap::kStimulus, Cap::kPort}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters}) {
   const std::vector<EventSpec> specs = FullSet();
   const std::vector<Event> events = OpenEach(specs);
   EnableEach(events);

@@ -19,6 +19,7 @@ CONFORMANCE_CASE(Hotplug, OpenEventsPinTheModule,
                  .rules = {rule::INI_025, rule::HOT_009, rule::DRC_009},
                  .needs = {Cap::kStimulus, Cap::kPort}) {
   if (target().module().empty()) SkipUnclaimed("needs a module that has the PMU");
+  if (IsPermanent()) SkipUnclaimed("needs a module that can be removed");
   const EventSpec spec = target().AnyEvent();
   const long before = ModuleReferences();
   std::vector<Event> events;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <regex>
@@ -116,7 +117,7 @@ CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount,
                  .rules = {rule::SYS_004, rule::SYS_005, rule::DRC_106, rule::DRC_107},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters}) {
   const std::map<std::string, FormatField> formats = Formats();
-  std::set<std::pair<std::uint64_t, std::uint64_t>> configs;
+  std::set<std::array<std::uint64_t, 5>> configs;
   for (const std::string& name : EventNames()) {
     const auto text = ReadFile(DeviceFile("events/" + name));
     ASSERT_TRUE(text && IsListOfTerms(*text)) << rule::SYS_004 << name;
@@ -125,7 +126,10 @@ CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount,
     const auto encoded = EncodeTerms(*terms, formats);
     ASSERT_TRUE(encoded) << rule::SYS_004 << name;
     if (text->find('?') != std::string::npos) continue;  // the user selects the event
-    EXPECT_TRUE(configs.insert({encoded->config, encoded->config1}).second)
+    EXPECT_TRUE(configs
+                    .insert({encoded->config, encoded->config1, encoded->config2, encoded->config3,
+                             encoded->config4})
+                    .second)
         << "two names for one event: " << name;
     EXPECT_LE(std::count_if(terms->begin(), terms->end(),
                             [](const auto& term) { return Exclusive(term.first); }),
@@ -137,6 +141,9 @@ CONFORMANCE_CASE(Sysfs, EventsUseDeclaredTermsAndCount,
     EventSpec spec = claimed ? target().Event(name) : target().AnyEvent();
     spec.config = encoded->config;
     spec.config1 = encoded->config1;
+    spec.config2 = encoded->config2;
+    spec.config3 = encoded->config3;
+    spec.config4 = encoded->config4;
     const OpenResult result = TryOpen(spec);
     ASSERT_THAT(result, Succeeds()) << rule::SYS_005 << name;
     if (!claimed) continue;  // nothing is known that generates it

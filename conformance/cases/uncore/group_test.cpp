@@ -43,7 +43,7 @@ CONFORMANCE_CASE(Uncore, GroupBeyondTheCountersIsRefused, .rules = {rule::UNC_01
 
 CONFORMANCE_CASE(Uncore, ConstraintsDecideIfGroupFits, .rules = {rule::UNC_010},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kOwnCounters, Cap::kSystemWide,
-                           Cap::kConstraints}) {
+                           Cap::kConstraints, Cap::kGroups}) {
   const EventSpec picky = target().Events({.constrained = true}).front();
   const EventSpec any = target().AnyEvent();
   const std::size_t capacity = CounterCount(picky);

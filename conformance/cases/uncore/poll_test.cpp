@@ -51,7 +51,7 @@ CONFORMANCE_CASE(Uncore, EveryCounterIsPolledBeforeWrap, .rules = {rule::UNC_008
 }
 
 CONFORMANCE_CASE(Uncore, WrapsAroundAStopAreCounted, .rules = {rule::UNC_008},
-                 .needs = {Cap::kStimulus, Cap::kSystemWide},
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kSystemWide},
                  .over = {Over<dim::Cpu>(), Over<dim::Member>()}) {
   const Subject subject(*this);
   const auto [spec, event] = subject.Parts();
