@@ -19,7 +19,7 @@ from ci.faults.progress import Progress
 from ci.faults.strategies import PARALLEL, Request, strategy_of
 from ci.faults.trial import HOST, Goal, Planned, Trial
 from ci.verified_rules import applies
-from faults.fault import ANSWER, KERNEL, KUNIT, ON_HOST, Fault
+from faults.fault import ANSWER, DEVICE, KERNEL, KUNIT, ON_HOST, Fault
 from pmubase.errors import UserError
 from vm import stock
 
@@ -59,6 +59,8 @@ def plan(
         newest = stock.series()[-1]
         if not asked and not names and fault.wants(newest) and _rules(fault, newest, ranges):
             names = [newest]
+    elif fault.breaks == DEVICE and not asked:
+        names = names or list(fault.kernels[:1])
     found = []
     for observer in fault.observers:
         if observer in observers:
@@ -168,7 +170,10 @@ class Judge:
 
 def missing(planned: Planned) -> str:
     """The reason why this machine cannot run a trial; "" if it can."""
-    if planned.fault.breaks != KERNEL:
+    fault = planned.fault
+    if fault.breaks == DEVICE:
+        return next(filter(None, map(kernels.missing, kernels.arches_of(fault.targets))), "")
+    if fault.breaks != KERNEL:
         return ""
     return kernels.missing(kernels.place(planned.kernel)[1])
 

@@ -58,6 +58,8 @@ def stated(planned: Planned, goal: Goal) -> list[str]:
     targets = fault.targets
     if fault.breaks == DEVICE:
         ours += ["glob:vm/devices/*", f"source:{planned.kernel}"]
+        if arch.ARM64 in kernels.arches_of(targets):
+            ours += [*ARM64_INPUTS, f"cache:kernels/{planned.kernel}-arm64.json"]
     if fault.breaks == KERNEL:
         on = kernels.place(planned.kernel)[1]
         how = kernels.recipe(on)

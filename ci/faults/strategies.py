@@ -25,7 +25,7 @@ from faults import patch
 from faults.fault import ANSWER, DEVICE, FUZZ, KERNEL, KUNIT, SUITE, TARGET, TEST, UNIT, Fault
 from pmubase import store
 from pmubase.errors import UserError
-from vm import driver, kernel, module, runs, session, suite
+from vm import arch, driver, kernel, module, runs, session, suite
 from vm.channel import Message
 
 PARALLEL = 2
@@ -334,7 +334,7 @@ class WithDriver(InGuests):
     """A driver of the kernel with the fault, built from its sources as a module of a stock kernel."""
 
     def open_bench(self, name: str, target: suite.Target) -> Bench[Any]:
-        found = kernel.find(name)
+        found = kernel.find(name, arch.find(target.arch or arch.AMD64.name))
 
         def open_guests(
             target: suite.Target, built: Fault | None, log: Path, messages: list[Message]
@@ -357,12 +357,24 @@ class WithDriver(InGuests):
         """The modules of the target's drivers. With a fault, they are built from a changed copy of the sources."""
         if fault is None:
             return driver.modules(target.driver, found)
+        names = with_sources(target.driver, fault)
         with store.scratch(self.request.out) as copy:
-            for name in target.driver:
-                folder = driver.tree_of(name, found) / Path(name).parent
-                shutil.copytree(folder, copy / Path(name).parent, dirs_exist_ok=True)
+            for name in names:
+                if name.endswith(".c"):
+                    folder = driver.tree_of(name, found) / Path(name).parent
+                    shutil.copytree(folder, copy / Path(name).parent, dirs_exist_ok=True)
             patch.apply(fault, copy)
-            return driver.modules(target.driver, found, copy)
+            built = driver.modules(names, found, copy)
+        if built == driver.modules(names, found):
+            raise UserError(f"{fault.path}: changes no driver of the target {target.name}")
+        return built
+
+
+def with_sources(names: Sequence[str], fault: Fault) -> list[str]:
+    """Drivers as driver.modules() names them. A module of the kernel's package that the fault changes is replaced by its
+    source."""
+    changed = {f"{Path(file).stem}.ko": file for file in fault.files if file.endswith(".c")}
+    return [changed.get(name, name) for name in names]
 
 
 class WithAnswer(InGuests):

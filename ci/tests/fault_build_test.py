@@ -8,6 +8,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -15,11 +17,12 @@ from ci.faults import host, kernels, kunit, modules
 from ci.faults.host import Host
 from ci.faults.kernels import Workshop
 from ci.faults.kunit import Kunit, KunitResults
+from ci.faults.strategies import WithDriver
 from ci.faults.trial import Goal, Planned
 from faults import patch
 from faults.fault import Fault
 from pmubase.errors import UserError
-from vm import arch, kernel, tree
+from vm import arch, driver, kernel, tree
 
 NAME = "arch/x86/events/core.c"
 SOURCE = "one\ntwo\nthree\n"
@@ -145,6 +148,47 @@ def test_module_is_built_in_a_copy_in_which_only_changed_files_are_new(tmp_path:
     assert (copy / "core" / "state.c").stat().st_mtime_ns == old
     names = sorted(path.name for path in (copy / "core").iterdir())
     assert names == ["period.c", "state.c", "state.o"]
+
+
+DEVICE = "drivers/perf/mine.c"
+
+
+def driver_texts(folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> list[str]:
+    """The texts of the drivers of a target, as the strategy builds them with a fault of DEVICE."""
+    laid_out(folder / "sources", DEVICE)
+    laid_out(folder / "sources", "drivers/perf/other.c")
+    monkeypatch.setattr(driver, "tree_of", lambda name, found: folder / "sources")
+
+    def texts(names: list[str], _found: Any, sources: Path = folder / "sources") -> tuple[str, ...]:
+        return tuple((sources / n).read_text() if n.endswith(".c") else n for n in names)
+
+    monkeypatch.setattr(driver, "modules", texts)
+    how = object.__new__(WithDriver)
+    how.request = cast(Any, SimpleNamespace(out=folder))
+    target = cast(Any, SimpleNamespace(name="mine", driver=names))
+    return [*map(str, how._modules(target, cast(Any, None), fault(folder, DEVICE)))]
+
+
+def test_driver_of_a_device_is_built_from_a_changed_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = driver_texts(tmp_path, monkeypatch, "drivers/perf/other.c", DEVICE)
+    assert built == [SOURCE, "one\nTWO\nthree\n"]
+    assert (tmp_path / "sources" / DEVICE).read_text() == SOURCE
+
+
+def test_module_of_the_package_is_replaced_by_its_changed_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = driver_texts(tmp_path, monkeypatch, "other.ko", "mine.ko")
+    assert built == ["other.ko", "one\nTWO\nthree\n"]
+
+
+def test_fault_must_change_a_driver_of_its_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UserError, match="changes no driver of the target mine"):
+        driver_texts(tmp_path, monkeypatch, "drivers/perf/other.c")
 
 
 @pytest.fixture(name="root")

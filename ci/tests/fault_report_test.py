@@ -62,6 +62,13 @@ def test_fault_of_the_kernel_is_planned_on_each_architecture(
     assert places(one, "6.1") == []
 
 
+def test_fault_of_a_device_runs_on_its_own_kernel() -> None:
+    assert places(fault(breaks="device", kernels=("6.1", "6.12"))) == ["suite 6.12"]
+    one = fault(breaks="device", kernels=("7.2",))
+    assert places(one) == ["suite 7.2"]
+    assert places(one, "6.12") == []
+
+
 def test_answer_runs_where_one_of_its_rules_applies() -> None:
     one = fault(breaks="answer", rules=("CNT-002",))
     assert places(one) == [f"suite {stock.series()[-1]}"]
