@@ -166,7 +166,7 @@ CONFORMANCE_CASE(Group, WideMembersFitInEveryPermutation,
 
 CONFORMANCE_CASE(Group, OneMemberMoreIsRefused,
                  .rules = {rule::GRP_006, rule::INI_021, rule::INI_023},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kGroups},
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kOwnCounters, Cap::kGroups},
                  .over = {Over<dim::Scope>()}) {
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs, AtScope(*this));

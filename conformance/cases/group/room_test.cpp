@@ -10,7 +10,7 @@ namespace {
 // A driver may ignore disabled members at open. So a group can become far too large when it is
 // enabled.
 CONFORMANCE_CASE(Group, OversizedGroupWaitsUntilItFits, .rules = {rule::GRP_012, rule::GRP_001},
-                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kCounters, Cap::kOwnCounters, Cap::kGroups}) {
   constexpr std::size_t kMembers = 80;
   const EventSpec spec = target().AnyEvent();
   const Event leader = Open(spec);
