@@ -14,7 +14,7 @@ from pmubase.errors import UserError
 from vm import arch
 from vm.arch import Arch
 
-MAX_BYTES = 12_000_000
+MAX_BYTES = 10_000_000
 TRIED_RULE = "CNT-001"
 RUN_S = 500
 
