@@ -189,6 +189,8 @@ def test_fault_must_change_a_driver_of_its_target(
 ) -> None:
     with pytest.raises(UserError, match="changes no driver of the target mine"):
         driver_texts(tmp_path, monkeypatch, "drivers/perf/other.c")
+    with pytest.raises(UserError, match="the driver of the target mine is no module"):
+        driver_texts(tmp_path, monkeypatch)
 
 
 @pytest.fixture(name="root")
