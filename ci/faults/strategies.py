@@ -357,6 +357,8 @@ class WithDriver(InGuests):
         """The modules of the target's drivers. With a fault, they are built from a changed copy of the sources."""
         if fault is None:
             return driver.modules(target.driver, found)
+        if not target.driver:
+            raise UserError(f"{fault.path}: the driver of the target {target.name} is no module")
         names = with_sources(target.driver, fault)
         with store.scratch(self.request.out) as copy:
             for name in names:

@@ -189,6 +189,21 @@ def test_fault_must_change_a_driver_of_its_target(
 ) -> None:
     with pytest.raises(UserError, match="changes no driver of the target mine"):
         driver_texts(tmp_path, monkeypatch, "drivers/perf/other.c")
+    with pytest.raises(UserError, match="the driver of the target mine is no module"):
+        driver_texts(tmp_path, monkeypatch)
+
+
+def test_guest_has_the_architecture_of_its_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+    monkeypatch.setattr(kernel, "find", lambda name, on: asked.append((name, on.name)))
+    monkeypatch.setattr("ci.faults.strategies.Bench", lambda *words: None)
+    how = object.__new__(WithDriver)
+    how.request = cast(Any, SimpleNamespace(out=tmp_path))
+    for of in (None, "arm64"):
+        how.open_bench("6.12", cast(Any, SimpleNamespace(name="mine", arch=of)))
+    assert asked == [("6.12", "amd64"), ("6.12", "arm64")]
 
 
 @pytest.fixture(name="root")
