@@ -66,7 +66,7 @@ def test_large_program_is_refused(tmp_path: Path) -> None:
     large = tmp_path / "large"
     with large.open("wb") as file:
         file.truncate(programs.MAX_BYTES)
-    with pytest.raises(UserError, match="has 12000000 bytes"):
+    with pytest.raises(UserError, match="has 10000000 bytes"):
         programs.check(large, arch.host(), SOURCE)
 
 
