@@ -48,13 +48,15 @@ def _named(*names: str, **others: str) -> dict[str, str]:
     return {name: f"--{name.lower().replace('_', '-')}" for name in names} | others
 
 
-GUEST = (("guest", "pmuconf"),)
+SUITE = (("guest", "pmuconf"),)
+GUEST = (("guest",),)
+"""With the programs that only tests and measurements use."""
 COMMANDS = {
     "run": Command(
         "judge TARGET (or all, or probe: a draft for PMU) on KERNEL in a virtual machine; exit status 0 conformant, "
         "1 not, 2 not judged",
         (_python("vm", "run"),),
-        GUEST,
+        SUITE,
         _named(
             *(
                 "TARGET",
@@ -189,7 +191,7 @@ COMMANDS = {
     "lint": Command(
         "check format, static analysis, spelling, wording, structure", (_python("ci.lint"),)
     ),
-    "guest-suite": Command("build the static suite, for guests and boards", builds=GUEST),
+    "guest-suite": Command("build the static suite, for guests and boards", builds=SUITE),
     "deps": Command("install missing packages; ARCH= those for guests of an architecture"),
     "clean": Command(
         "remove build/, but not the cache of kernels", (("rm", "-rf", str(ROOT / "build")),)

@@ -110,12 +110,12 @@ def prepare(
             return None
         return Unprepared(f"{last_line(log)} ({log})", status == STATUS_NO_PACKAGE)
 
-    suites = {arch.AMD64.name: done("ci/build", "guest", "pmuconf")}
+    suites = {arch.AMD64.name: done("ci/build", "guest")}
     for on in sorted({job.place.arch for job in jobs} - suites.keys()):
         suites[on] = (
             suites[arch.AMD64.name]
             or done("env", f"ARCH={on}", "ci/install-deps")
-            or done("ci/build", f"guest-{on}", "pmuconf")
+            or done("ci/build", f"guest-{on}")
         )
     found = {}
     for name, on in sorted({(job.place.kernel, job.place.arch) for job in jobs}):

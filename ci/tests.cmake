@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds, lint, and all Python tests.
 
-foreach(preset guest:pmuconf asan fuzz:fuzzers dev coverage:driver_tests O0 O3 clang lto
+foreach(preset guest asan fuzz:fuzzers dev coverage:driver_tests O0 O3 clang lto
     tidy:pmuconf_rules_files:pmuconf_bpf_files:profile_bpf_files:watch_bpf_files)
   string(REPLACE ":" ";" words ${preset})
   list(GET words 0 name)

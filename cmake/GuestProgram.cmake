@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# guest_program(NAME SOURCE...) adds a program for guests, which the target `pmuconf` also builds if PMUCONF_STATIC is
-# set. Other builds compile its sources only for analysis.
+# guest_program(NAME SOURCE...) adds a program for guests, which `ci/build guest` builds, and `ci/build guest pmuconf`
+# does not. Builds without PMUCONF_STATIC compile its sources only for analysis.
 if(PMUCONF_STATIC)
   set(PMUCONF_IN_ALL "")
 else()
@@ -11,7 +11,4 @@ function(guest_program name)
   add_executable(${name} ${PMUCONF_IN_ALL} ${ARGN})
   target_link_libraries(${name} PRIVATE pmuconf_warnings)
   link_static(${name})
-  if(PMUCONF_STATIC)
-    add_dependencies(pmuconf ${name})
-  endif()
 endfunction()

@@ -263,7 +263,7 @@ def fuzzer() -> Path:
     """The path of the fuzzer, which ci/build guest builds."""
     path = suite.binary().parent.parent / "fuzz" / "guest" / "syscall_fuzzer"
     if not path.is_file():
-        raise UserError(f"no program {path}: build it with ci/build guest pmuconf")
+        raise UserError(f"no program {path}: build it with ci/build guest")
     return path
 
 

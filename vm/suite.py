@@ -123,12 +123,12 @@ def tool(name: str, of: Arch | None = None) -> pathlib.Path:
 
 def _built(given: str, preset: str) -> pathlib.Path:
     path = pathlib.Path(given or store.ROOT / "build" / preset / "conformance/pmuconf")
-    return _program(path, preset).resolve()
+    return _program(path, f"{preset} pmuconf").resolve()
 
 
-def _program(path: pathlib.Path, preset: str) -> pathlib.Path:
+def _program(path: pathlib.Path, built: str) -> pathlib.Path:
     if not os.access(path, os.X_OK):
-        raise UserError(f"no program {path}: build it with ci/build {preset} pmuconf")
+        raise UserError(f"no program {path}: build it with ci/build {built}")
     return path
 
 

@@ -338,9 +338,9 @@ def test_suite_and_kernels_are_prepared_once(
     }
     fetch = f"{matrix_file.PYTHON} -m vm fetch"
     assert ran == [
-        "ci/build guest pmuconf",
+        "ci/build guest",
         "env ARCH=arm64 ci/install-deps",
-        "ci/build guest-arm64 pmuconf",
+        "ci/build guest-arm64",
         f"{fetch} --kernel 6.1 --arch amd64",
         f"{fetch} --kernel 6.12 --arch amd64",
         f"{fetch} --kernel 6.12 --arch arm64",
