@@ -18,7 +18,6 @@ namespace {
 
 using F = OpenFacts;
 
-constexpr OpenWhere kAll = kAllKernels;
 constexpr std::uint64_t kSoftwareEvents = 12;  // PERF_COUNT_SW_MAX of every supported kernel
 // User addresses are below this with page tables of four and of five levels.
 constexpr std::uint64_t kKernelHalf = 1ull << 63;

@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kOpenBranchPrivileges =
 inline constexpr std::uint32_t kOpenAuxStartPaused = 1, kOpenAuxPause = 2, kOpenAuxResume = 4;
 
 // Which kernels make a check.
-inline constexpr OpenWhere kAllKernels = nullptr;
+inline constexpr OpenWhere kAll = nullptr;
 inline constexpr OpenWhere kSharedContexts = [](const OpenBehaviour& b) {
   return b.shared_contexts;
 };

@@ -34,7 +34,6 @@ namespace {
 
 using F = OpenFacts;
 
-constexpr OpenWhere kAll = kAllKernels;
 constexpr OpenWhere kShared = kSharedContexts;
 constexpr OpenWhere kOwn = kOwnContexts;
 

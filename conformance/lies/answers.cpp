@@ -21,7 +21,7 @@ void Records(const perf_event_attr& attr, std::vector<Record>* records) {
 }
 
 // A copy of each page, which receives the kernel's current values at each access.
-const volatile perf_event_mmap_page* Page(const perf_event_attr& attr,
+const volatile perf_event_mmap_page* UserPage(const perf_event_attr& attr,
                                           const volatile perf_event_mmap_page* page) {
   static std::map<const volatile void*, perf_event_mmap_page> copies;
   Liar* const liar = LiarAbout(LieCall::kPage);
@@ -143,7 +143,7 @@ void LieAboutFolder(Liar* liar, const std::string& path, std::vector<std::string
 
 void HookAnswers() {
   file_answers() = {File, Folder};
-  perf_answers() = {Records, Page, Counter, CompatOpenAnswer, CompatIoctlAnswer, BpfMemory};
+  perf_answers() = {Records, UserPage, Counter, CompatOpenAnswer, CompatIoctlAnswer, BpfMemory};
 }
 
 }  // namespace pmuconf

@@ -12,7 +12,7 @@
 namespace pmuconf {
 namespace {
 
-std::size_t Page() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+std::size_t PageBytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
 CallResult ResultOfMapping(void* returned) {
   return returned == MAP_FAILED ? CallResult{-1, errno}
@@ -27,9 +27,9 @@ void* Memory(const CallResult& outcome) {
 CallResult MmapWithLie(Liar* liar, void* address, std::size_t size, int prot, int flags, int fd,
                        off_t offset) {
   const EventMapping* const over = (flags & MAP_FIXED) != 0 ? MappingAt(address) : nullptr;
-  std::uint64_t pages = size / Page();
+  std::uint64_t pages = size / PageBytes();
   const std::uint64_t pages_before = pages;
-  std::uint64_t offset_pages = static_cast<std::uint64_t>(offset) / Page();
+  std::uint64_t offset_pages = static_cast<std::uint64_t>(offset) / PageBytes();
   const std::uint64_t offset_before = offset_pages;
   Slots slots;
   slots.Add("pages", &pages);
@@ -39,9 +39,9 @@ CallResult MmapWithLie(Liar* liar, void* address, std::size_t size, int prot, in
   slots.AddFact("over", over != nullptr ? 1 : 0);
   if (fd >= 0) AddAttrOf(fd, &slots);
   const auto ask = [&] {
-    const std::size_t asked = pages == pages_before ? size : pages * Page();
+    const std::size_t asked = pages == pages_before ? size : pages * PageBytes();
     const off_t from =
-        offset_pages == offset_before ? offset : static_cast<off_t>(offset_pages * Page());
+        offset_pages == offset_before ? offset : static_cast<off_t>(offset_pages * PageBytes());
     return ResultOfMapping(__real_mmap(address, asked, prot, flags, fd, from));
   };
   const auto applied = [&](CallResult* outcome) {
@@ -51,8 +51,8 @@ CallResult MmapWithLie(Liar* liar, void* address, std::size_t size, int prot, in
     if (*error != 0 && outcome->error == 0)
       __real_munmap(reinterpret_cast<void*>(outcome->result), size);
     if (*error == 0 && (outcome->error != 0 || swallow)) {
-      const std::size_t rounded = (size + Page() - 1) / Page() * Page();
-      outcome->result = reinterpret_cast<long>(__real_mmap(nullptr, rounded != 0 ? rounded : Page(),
+      const std::size_t rounded = (size + PageBytes() - 1) / PageBytes() * PageBytes();
+      outcome->result = reinterpret_cast<long>(__real_mmap(nullptr, rounded != 0 ? rounded : PageBytes(),
                                                            PROT_READ | PROT_WRITE,
                                                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "cases/bpf/period.h"
 #include "cases/common.h"
 #include "harness/case.h"
 #include "overflow_context.skel.h"
@@ -16,8 +17,6 @@
 
 namespace pmuconf {
 namespace {
-
-constexpr std::uint64_t kPeriod = 10;
 
 CONFORMANCE_CASE(BpfContext, IpEqualsSampleIp, .rules = {rule::BPF_026},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kBpf}) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cases/bpf/period.h"
 #include "harness/case.h"
 #include "overflow_results.skel.h"
 #include "perf/bpf.h"
@@ -15,7 +16,6 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::uint64_t kPeriod = 10;
 constexpr std::uint32_t kPlaces = 8;  // same as in overflow_results.bpf.c
 constexpr std::uint64_t kOtherFlag = std::uint64_t{1} << 32;
 

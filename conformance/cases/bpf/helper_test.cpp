@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cases/bpf/event_map.h"
+#include "cases/bpf/period.h"
 #include "cases/signal/overflow_signals.h"
 #include "cases/tracepoint/tracepoint.h"
 #include "harness/behaviour.h"
@@ -21,8 +22,6 @@
 
 namespace pmuconf {
 namespace {
-
-constexpr std::uint64_t kPeriod = 10;
 
 CONFORMANCE_CASE(BpfHelper, SignalReachesTheTaskOfTheOverflow, .rules = {rule::BPF_012},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf, Cap::kAnyTask}) {

@@ -2,6 +2,7 @@
 // How long a program stays on an event, and which operations a link supports.
 #include <bpf/bpf.h>
 
+#include "cases/bpf/period.h"
 #include "count_overflows.skel.h"
 #include "harness/case.h"
 #include "perf/bpf.h"
@@ -10,8 +11,6 @@
 
 namespace pmuconf {
 namespace {
-
-constexpr std::uint64_t kPeriod = 10;
 
 // Whether a loaded program has this id.
 bool Exists(std::uint32_t id) { return Fd(bpf_prog_get_fd_by_id(id)).get() >= 0; }

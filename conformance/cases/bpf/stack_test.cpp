@@ -2,6 +2,7 @@
 // The stack helpers: skipped frames, stack ids, and invalid arguments.
 #include <algorithm>
 
+#include "cases/bpf/period.h"
 #include "harness/case.h"
 #include "overflow_stacks.skel.h"
 #include "perf/bpf.h"
@@ -10,7 +11,6 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::uint64_t kPeriod = 10;
 constexpr std::uint64_t kEntries = 32;  // same as in overflow_stacks.bpf.c
 
 CONFORMANCE_CASE(BpfStack, SkipOmitsNewestFrames, .rules = {rule::BPF_030},

@@ -2,6 +2,7 @@
 // A program runs for the overflows of its own event only.
 #include <linux/bpf.h>
 
+#include "cases/bpf/period.h"
 #include "cases/common.h"
 #include "count_overflows.skel.h"
 #include "harness/case.h"
@@ -13,8 +14,6 @@
 
 namespace pmuconf {
 namespace {
-
-constexpr std::uint64_t kPeriod = 10;
 
 CONFORMANCE_CASE(BpfOverflow, DisabledEventRunsNoProgram, .rules = {rule::BPF_033},
                  .needs = {Cap::kStimulus, Cap::kSampling, Cap::kBpf}) {

@@ -22,7 +22,7 @@
 namespace pmuconf {
 namespace {
 
-const std::uint64_t kPage = PageSize();
+const std::uint64_t kSmallPage = PageSize();
 constexpr std::uint64_t kHugePage = 2 << 20;
 
 // An event with period 1 and its ring buffer. Each sample has a call chain, so that none waits in
@@ -93,11 +93,11 @@ class HugePage {
 std::uint64_t PhysicalAddress(std::uint64_t address) {
   const Fd map(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   std::uint64_t entry = 0;
-  if (pread(map.get(), &entry, sizeof(entry), static_cast<off_t>(address / kPage * 8)) !=
+  if (pread(map.get(), &entry, sizeof(entry), static_cast<off_t>(address / kSmallPage * 8)) !=
       static_cast<ssize_t>(sizeof(entry))) {
     throw BrokenErrno("reading the page map", errno);
   }
-  return (entry & ((std::uint64_t{1} << 55) - 1)) * kPage + address % kPage;
+  return (entry & ((std::uint64_t{1} << 55) - 1)) * kSmallPage + address % kSmallPage;
 }
 
 CONFORMANCE_CASE(Record, WeightIsTheLatencyOfTheAccess, .rules = {rule::REC_015, rule::REC_016},
@@ -177,17 +177,17 @@ CONFORMANCE_CASE(Record, UnknownSourceIsNotAvailable, .rules = {rule::REC_017},
 
 CONFORMANCE_CASE(Record, PhysAddrMatchesDataAddress, .rules = {rule::REC_020},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
-  const Pages touched(3 * kPage), untouched(kPage);
+  const Pages touched(3 * kSmallPage), untouched(kSmallPage);
   touched.Touch();
   // Keeps the pages in memory.
-  ASSERT_EQ(mlock(std::bit_cast<void*>(touched.address()), 3 * kPage), 0);
+  ASSERT_EQ(mlock(std::bit_cast<void*>(touched.address()), 3 * kSmallPage), 0);
   for (const unsigned precise : {0u, target().precise()}) {
     for (const std::uint64_t besides : {std::uint64_t{0}, std::uint64_t{PERF_SAMPLE_ADDR}}) {
       StepSampler sampler(PERF_SAMPLE_PHYS_ADDR | besides, precise);
-      for (const std::uint64_t offset : {0ul, 1ul, 0x7f8ul, kPage + 8, 3 * kPage - 1}) {
+      for (const std::uint64_t offset : {0ul, 1ul, 0x7f8ul, kSmallPage + 8, 3 * kSmallPage - 1}) {
         const std::uint64_t address = touched.address() + offset;
         const std::uint64_t want = PhysicalAddress(address);
-        ASSERT_GT(want, kPage);
+        ASSERT_GT(want, kSmallPage);
         EXPECT_EQ(sampler.Next({.addr = address}).phys_addr, want);
       }
       EXPECT_EQ(sampler.Next({.addr = untouched.address()}).phys_addr, 0u);
@@ -234,7 +234,7 @@ CONFORMANCE_CASE(Record, CgroupIdMatchesTask, .rules = {rule::REC_021},
 CONFORMANCE_CASE(Record, PageSizesMatchUserPages, .rules = {rule::REC_022},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks}) {
   const HugePage huge;
-  const Pages small(kPage), untouched(kPage);
+  const Pages small(kSmallPage), untouched(kSmallPage);
   small.Touch();
   StepSampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE);
   const auto sizes = [&sampler](std::uint64_t ip, std::uint64_t address) {
@@ -242,21 +242,21 @@ CONFORMANCE_CASE(Record, PageSizesMatchUserPages, .rules = {rule::REC_022},
     return std::pair(*sample.code_page_size, *sample.data_page_size);
   };
   for (const std::uint64_t offset : {0ul, 77ul, kHugePage - 1}) {
-    EXPECT_EQ(sizes(small.address(), huge.address() + offset), std::pair(kPage, kHugePage));
-    EXPECT_EQ(sizes(huge.address() + offset, small.address()), std::pair(kHugePage, kPage));
+    EXPECT_EQ(sizes(small.address(), huge.address() + offset), std::pair(kSmallPage, kHugePage));
+    EXPECT_EQ(sizes(huge.address() + offset, small.address()), std::pair(kHugePage, kSmallPage));
   }
-  EXPECT_EQ(sizes(small.address(), untouched.address()), std::pair(kPage, std::uint64_t{0}));
-  EXPECT_EQ(sizes(untouched.address(), small.address()), std::pair(std::uint64_t{0}, kPage));
+  EXPECT_EQ(sizes(small.address(), untouched.address()), std::pair(kSmallPage, std::uint64_t{0}));
+  EXPECT_EQ(sizes(untouched.address(), small.address()), std::pair(std::uint64_t{0}, kSmallPage));
 }
 
 CONFORMANCE_CASE(Record, PreciseDataPageSizeMatchesAccess, .rules = {rule::REC_022},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPrecise, Cap::kTasks}) {
   const HugePage huge;
-  const Pages small(kPage);
+  const Pages small(kSmallPage);
   small.Touch();
   StepSampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE, target().precise());
   EXPECT_EQ(sampler.Next({.addr = huge.address()}).data_page_size, kHugePage);
-  EXPECT_EQ(sampler.Next({.addr = small.address()}).data_page_size, kPage);
+  EXPECT_EQ(sampler.Next({.addr = small.address()}).data_page_size, kSmallPage);
 }
 
 CASE_USES(Record, KernelPageSizesArePowersOfTwo, Feature::kSymbols);
@@ -265,7 +265,7 @@ CONFORMANCE_CASE(Record, KernelPageSizesArePowersOfTwo, .rules = {rule::REC_022}
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kTasks,
                            Cap::kExcludes}) {
   const std::uint64_t text = AddressOf(kSeldomCalled);
-  const Pages small(kPage), untouched(kPage);
+  const Pages small(kSmallPage), untouched(kSmallPage);
   small.Touch();
   StepSampler sampler(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE);
   const auto sizes = [&sampler](std::uint64_t ip, std::uint64_t address) {
@@ -274,12 +274,12 @@ CONFORMANCE_CASE(Record, KernelPageSizesArePowersOfTwo, .rules = {rule::REC_022}
     return std::pair(*sample.code_page_size, *sample.data_page_size);
   };
   const std::uint64_t of_text = sizes(text, text + 4).first;
-  EXPECT_GE(of_text, kPage);
+  EXPECT_GE(of_text, kSmallPage);
   EXPECT_TRUE(std::has_single_bit(of_text));
   EXPECT_EQ(sizes(text, text + 4), std::pair(of_text, of_text));
-  EXPECT_EQ(sizes(text, small.address()), std::pair(of_text, kPage));
+  EXPECT_EQ(sizes(text, small.address()), std::pair(of_text, kSmallPage));
   EXPECT_EQ(sizes(text, untouched.address()), std::pair(of_text, std::uint64_t{0}));
-  EXPECT_EQ(sizes(small.address(), text), std::pair(kPage, of_text));
+  EXPECT_EQ(sizes(small.address(), text), std::pair(kSmallPage, of_text));
 }
 
 CONFORMANCE_CASE(Record, BranchCountMatchesEntries, .rules = {rule::REC_012},

@@ -11,7 +11,7 @@
 namespace pmuconf {
 namespace {
 
-constexpr std::uint64_t kIp = 0x401234;
+constexpr std::uint64_t kSampledIp = 0x401234;
 constexpr std::uint64_t kAddr = 0x7fff'1234'5678;
 
 // Fields that every sampling PMU supports and that need no further permission.
@@ -52,7 +52,7 @@ class Fields {
                 }});
     event.SetOutput(owner_);
     event.Enable();
-    target().Stimulate(spec_, 3 * static_cast<std::uint64_t>(samples), {.ip = kIp, .addr = kAddr});
+    target().Stimulate(spec_, 3 * static_cast<std::uint64_t>(samples), {.ip = kSampledIp, .addr = kAddr});
     event.Disable();
     std::vector<Sample> got;
     for (const Record& record : ring_.DrainRaw()) {
@@ -70,7 +70,7 @@ class Fields {
       EXPECT_EQ(sample.identifier.value_or(id), id) << rule::REC_008;
       EXPECT_EQ(sample.id.value_or(id), id) << rule::REC_008;
       EXPECT_EQ(sample.stream_id.value_or(id), id) << rule::REC_008;
-      EXPECT_EQ(sample.ip.value_or(kIp), kIp) << rule::REC_002;
+      EXPECT_EQ(sample.ip.value_or(kSampledIp), kSampledIp) << rule::REC_002;
       EXPECT_EQ(sample.addr.value_or(kAddr), kAddr) << rule::REC_005;
       EXPECT_EQ(sample.period.value_or(3), 3u) << rule::REC_010;
       EXPECT_EQ(sample.tid.value_or(gettid()), static_cast<std::uint32_t>(gettid()));
@@ -197,9 +197,9 @@ CONFORMANCE_CASE(Record, CpumodeMatchesOverflowPrivilege, .rules = {rule::REC_02
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kSampling, Cap::kExcludes}) {
   const EventSpec spec = target().AnyEvent();
   auto [event, ring] = Sampler(spec, {.sample_period = 5, .sample_type = PERF_SAMPLE_IP}, 1);
-  target().Stimulate(spec, 5, {.privilege = Privilege::kUser, .ip = kIp});
+  target().Stimulate(spec, 5, {.privilege = Privilege::kUser, .ip = kSampledIp});
   target().Stimulate(spec, 5, {.privilege = Privilege::kKernel, .ip = 0xffff'ffff'8123'4567});
-  target().Stimulate(spec, 5, {.privilege = Privilege::kUser, .ip = kIp});
+  target().Stimulate(spec, 5, {.privilege = Privilege::kUser, .ip = kSampledIp});
   const RingContents got = ring.Drain();
   ASSERT_EQ(got.samples.size(), 3u);
   const auto mode = [&got](std::size_t i) {
@@ -228,13 +228,13 @@ CONFORMANCE_CASE(Record, UserEventInKernelThreadHasUserCpumode,
                  .exclude_kernel = true,
                  .edit = [precise](perf_event_attr& attr) { attr.precise_ip = precise & 3; }},
                 1);
-    Pulse(spec, 5, {.cpu = there, .ip = kIp});
+    Pulse(spec, 5, {.cpu = there, .ip = kSampledIp});
     event.Disable();
     const RingContents got = ring.Drain();
     ASSERT_EQ(got.samples.size(), 1u);
     EXPECT_EQ(got.samples[0].misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER)
         << rule::REC_025;
-    EXPECT_EQ(got.samples[0].ip, kIp) << rule::REC_002;
+    EXPECT_EQ(got.samples[0].ip, kSampledIp) << rule::REC_002;
   }
 }
 

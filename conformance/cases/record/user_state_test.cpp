@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::uint64_t kIp = 0x401234;
 constexpr std::uint64_t kKernelIp = 0xffff'ffff'8123'4567;
-const std::uint64_t kPage = PageSize();
 
 using reg::Bit;
 using reg::kAll;
@@ -64,7 +63,7 @@ void ExpectCallOf(const refpmu_pulse& pulse, const std::vector<std::uint64_t>& r
   EXPECT_EQ(Reg(regs, kAll, reg::kArguments[1]), reinterpret_cast<std::uint64_t>(&pulse)) << rule;
   // The pulse is on the stack, above the frame of the system call.
   const auto pulse_at = reinterpret_cast<std::uint64_t>(&pulse);
-  EXPECT_LT(pulse_at - Reg(regs, kAll, reg::kSp), 16 * kPage) << rule;
+  EXPECT_LT(pulse_at - Reg(regs, kAll, reg::kSp), 16 * PageSize()) << rule;
 }
 
 CONFORMANCE_CASE(Record, UserRegistersMatchTask, .rules = {rule::REC_013},
@@ -196,7 +195,7 @@ CONFORMANCE_CASE(Record, UserStackIsCopiedFromTheStackPointer, .rules = {rule::R
 CONFORMANCE_CASE(Record, UserStackReportsValidSize, .rules = {rule::REC_014},
                  .needs = {Cap::kSampling, Cap::kPort, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
-  const std::size_t stack = std::max<std::size_t>(16 * kPage, PTHREAD_STACK_MIN);
+  const std::size_t stack = std::max<std::size_t>(16 * PageSize(), PTHREAD_STACK_MIN);
   RunOnGuardedStack(stack, [&spec](std::uint64_t top) {
     auto [event, ring] =
         Sampler(spec, WithRegs(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, kAll, 0xf000), 32);
