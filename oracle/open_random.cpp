@@ -94,11 +94,12 @@ void SetGroup(OpenCall& call, const OpenModel& model, RandomSource& random) {
       OpenGroup::kLeader,     OpenGroup::kLeader,        OpenGroup::kBuffer,
       OpenGroup::kSibling,    OpenGroup::kClosed,        OpenGroup::kFile,
       OpenGroup::kExitedTask, OpenGroup::kReadSizeLimit, OpenGroup::kAllCounters};
-  constexpr std::array<unsigned long, 4> kLikelyFlags = {0, 0, PERF_FLAG_FD_NO_GROUP,
-                                                   PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT};
+  constexpr std::array<unsigned long, 4> kLikelyFlags = {
+      0, 0, PERF_FLAG_FD_NO_GROUP, PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT};
   if (!random.OneIn(3)) return;
   call.group = kGroups[random.Below(kGroups.size())];
-  call.flags |= random.OneIn(8) ? PERF_FLAG_FD_OUTPUT : kLikelyFlags[random.Below(kLikelyFlags.size())];
+  call.flags |=
+      random.OneIn(8) ? PERF_FLAG_FD_OUTPUT : kLikelyFlags[random.Below(kLikelyFlags.size())];
   if (call.group == OpenGroup::kBuffer && random.OneIn(2)) {
     call.flags |= PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT;
   }

@@ -319,7 +319,7 @@ def test_suite_and_kernels_are_prepared_once(
     def command(_self: timed_commands.Commands, words: tuple[str, ...], log: Path, _: float) -> int:
         ran.append(" ".join(words))
         log.write_text("a line\nbad luck\n", encoding="utf-8")
-        return {"6.1": 1, "6.2": STATUS_NO_PACKAGE}.get(words[-3], 0)
+        return {"6.1": 1, "6.2": STATUS_NO_PACKAGE}.get(words[-3:][0], 0)
 
     monkeypatch.setattr(matrix, "OUT", tmp_path)
     monkeypatch.setattr(timed_commands.Commands, "run", command)

@@ -90,8 +90,8 @@ class Subject {
     other.inherit = options.inherit;
     // Its records have the same trailer.
     constexpr std::uint64_t kIdFields = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
-                                       PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
-                                       PERF_SAMPLE_IDENTIFIER;
+                                        PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+                                        PERF_SAMPLE_IDENTIFIER;
     other.sample_type = options.sample_type & kIdFields;
     other.sample_id_all = options.sample_id_all;
     leader_ = before != 0;

@@ -22,7 +22,7 @@ void Records(const perf_event_attr& attr, std::vector<Record>* records) {
 
 // A copy of each page, which receives the kernel's current values at each access.
 const volatile perf_event_mmap_page* UserPage(const perf_event_attr& attr,
-                                          const volatile perf_event_mmap_page* page) {
+                                              const volatile perf_event_mmap_page* page) {
   static std::map<const volatile void*, perf_event_mmap_page> copies;
   Liar* const liar = LiarAbout(LieCall::kPage);
   if (liar == nullptr) return page;

@@ -52,9 +52,9 @@ CallResult MmapWithLie(Liar* liar, void* address, std::size_t size, int prot, in
       __real_munmap(reinterpret_cast<void*>(outcome->result), size);
     if (*error == 0 && (outcome->error != 0 || swallow)) {
       const std::size_t rounded = (size + PageBytes() - 1) / PageBytes() * PageBytes();
-      outcome->result = reinterpret_cast<long>(__real_mmap(nullptr, rounded != 0 ? rounded : PageBytes(),
-                                                           PROT_READ | PROT_WRITE,
-                                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+      outcome->result = reinterpret_cast<long>(
+          __real_mmap(nullptr, rounded != 0 ? rounded : PageBytes(), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     }
     outcome->error = *error;
   };

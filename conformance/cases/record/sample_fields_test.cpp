@@ -52,7 +52,8 @@ class Fields {
                 }});
     event.SetOutput(owner_);
     event.Enable();
-    target().Stimulate(spec_, 3 * static_cast<std::uint64_t>(samples), {.ip = kSampledIp, .addr = kAddr});
+    target().Stimulate(spec_, 3 * static_cast<std::uint64_t>(samples),
+                       {.ip = kSampledIp, .addr = kAddr});
     event.Disable();
     std::vector<Sample> got;
     for (const Record& record : ring_.DrainRaw()) {
