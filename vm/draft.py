@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import pathlib
 
 from pmubase import store
@@ -60,10 +61,12 @@ def write(request: Request, out: pathlib.Path) -> None:
         raise UserError(done.stderr.strip() or f"pmuconf probe {request.pmu}: status {done.status}")
     table = host.table()
     if modules:
-        first = modules[0]
-        table += f'module = "{module.name_of(first.path)}"\n'
+        first, last = modules[0], modules[-1]
+        table += f'module = "{module.name_of(last.path)}"\n'
         if first.parameters:
             table += f'parameters = "{" ".join(first.parameters)}"\n'
+        if request.module is None and target is not None and target.driver:
+            table += f"driver = {json.dumps(target.driver)}\n"
     text = done.stdout + (f"\n[vm]\n{table}" if table else "")
     with store.writing(out):
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -97,9 +100,12 @@ def _modules(
             raise UserError(f"no module {request.module}")
         files: tuple[pathlib.Path, ...] = (request.module,)
     else:
-        # The PMUs of a module have names that begin with its name. Another module only causes events.
-        has_pmu = target is not None and request.pmu.startswith(target.module or "/")
-        files = runs.modules_of(found, target) if target is not None and has_pmu else ()
+        # The PMUs of the project's modules have names that begin with that of the module. Another module only causes
+        # events.
+        loads = target is not None and bool(
+            target.driver or request.pmu.startswith(target.module or "/")
+        )
+        files = runs.modules_of(found, target) if target is not None and loads else ()
     given = request.parameters
     words = tuple(given.split()) if given is not None else target.parameters if target else ()
     return [once.Loaded(file, words) for file in files]

@@ -11,7 +11,7 @@ import pytest
 
 from pmubase import store
 from pmubase.errors import UserError
-from vm import arch, draft, guest, kernel, suite
+from vm import arch, draft, driver, guest, kernel, suite
 from vm.cli import main
 from vm.machine_options import MachineOptions
 from vm.testing.stubs import TESTS, boot_image, module_file, target_text
@@ -33,9 +33,9 @@ def stand_in(
     monkeypatch.setattr(store, "ROOT", tmp_path)
     folder = tmp_path / "targets"
     folder.mkdir()
-    driver = 'module = "refpmu"\nparameters = "a=1 b=2"\n'
+    with_module = 'module = "refpmu"\nparameters = "a=1 b=2"\n'
     (folder / "refpmu.toml").symlink_to(suite.TARGETS / "refpmu.toml")  # any guest has this file
-    (folder / "yours.toml").write_text(target_text("yours", vm=driver + MACHINE))
+    (folder / "yours.toml").write_text(target_text("yours", vm=with_module + MACHINE))
     (folder / "odd.toml").write_text(target_text("odd", head="slowness = 2.5\n", vm=MACHINE))
     monkeypatch.setattr(suite, "TARGETS", folder)
 
@@ -70,6 +70,18 @@ def test_draft_has_the_name_and_the_machine_of_like(tmp_path: pathlib.Path) -> N
         "smp": 1,
         "memory_mb": 600,
     }
+
+
+def test_draft_has_the_drivers_of_like_and_the_module_of_the_last_one(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("first.c", "second.ko")
+    built = tuple(module_file(tmp_path / f"{name}.ko", name) for name in ("first", "second"))
+    monkeypatch.setattr(driver, "modules", lambda asked, _: built if asked == names else ())
+    text = target_text("driven", vm=f"driver = {list(names)}\n")
+    (tmp_path / "targets" / "driven.toml").write_text(text)
+    status, tables = probe(tmp_path, "--pmu", "cpu", "--like", "driven")
+    assert (status, tables["vm"]) == (0, {"module": "second", "driver": list(names)})
 
 
 def test_pmu_without_a_target_has_the_default_machine(tmp_path: pathlib.Path) -> None:
