@@ -33,7 +33,7 @@ def test_counters_count_while_the_counter_of_cycles_runs(ddr: Model) -> None:
     start(ddr, 0, 0)
     ddr.pulse(READ, 5)
     ddr.pulse(WRITE, 100)
-    assert [ddr.read(COUNTER + 8), ddr.page("enabled")] == [5, 1 << 2]
+    assert [ddr.read(COUNTER + 8), ddr.page("enabled")] == [5, 1 << 1]
     ddr.write(CONTROL, 0)
     ddr.pulse(READ, 5)
     assert ddr.read(COUNTER + 8) == 5
