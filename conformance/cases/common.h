@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/case.h"
@@ -51,7 +52,8 @@ inline std::size_t CounterCount(const EventSpec& spec) {
 }
 
 // As many events as the PMU has counters, which fit together. Each counter gets the event that the
-// fewest other counters can count. No further event fits. Without counters: four events.
+// fewest other counters can count; of several, one that is least often in the set. No further event
+// fits. Without counters: four events.
 inline std::vector<EventSpec> FullSet() {
   if (!target().Has(Cap::kCounters)) return target().AnyEvents(4);
   const std::vector<EventSpec> all = target().Events();
@@ -59,15 +61,17 @@ inline std::vector<EventSpec> FullSet() {
   for (const EventSpec& spec : all) counters |= spec.counters;
 
   std::vector<EventSpec> set;
+  std::vector<std::size_t> taken(all.size());
+  const auto rank = [&](std::size_t e) { return std::pair(CounterCount(all[e]), taken[e]); };
   for (int i = 0; i < 64; ++i) {
     const std::uint64_t bit = std::uint64_t{1} << i;
     if ((counters & bit) == 0) continue;
-    const EventSpec* best = nullptr;
-    for (const EventSpec& spec : all) {
-      if ((spec.counters & bit) == 0) continue;
-      if (best == nullptr || CounterCount(spec) < CounterCount(*best)) best = &spec;
+    std::optional<std::size_t> best;
+    for (std::size_t e = 0; e < all.size(); ++e) {
+      if ((all[e].counters & bit) != 0 && (!best || rank(e) < rank(*best))) best = e;
     }
-    set.push_back(*best);
+    ++taken[*best];
+    set.push_back(all[*best]);
   }
   return set;
 }

@@ -134,6 +134,9 @@ class Agent {
     arguments >> file;
     while (arguments >> param) params += (params.empty() ? "" : " ") + param;
     const Fd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    // A driver of a device often keeps its events on the CPU that loads it, and the first CPU of
+    // some machines cannot go offline.
+    const OnCpu last(OnlineCpus().back());
     const bool good = fd.get() >= 0 && syscall(SYS_finit_module, fd.get(), params.c_str(), 0) == 0;
     SendAnswer("load", good ? "" : file + ": " + std::strerror(errno));
   }

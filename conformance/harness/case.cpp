@@ -18,6 +18,7 @@
 #include "harness/newer_kernel.h"
 #include "harness/uses.h"
 #include "perf/permission.h"
+#include "rules/DRC.h"
 #include "stimulus/stimuli.h"
 #include "stimulus/work/work.h"
 #include "system/context.h"
@@ -295,6 +296,8 @@ void Case::TestBody() {
     context().skipped = skipped.reason;
     context().skip_reason = skipped.skip_reason;
     context().lacking = skipped.capability;
+  } catch (const Violation& violation) {
+    ADD_FAILURE() << violation.text << "\nrule " << rule::DRC_074.id << ": " << rule::DRC_074;
   } catch (const NoSuchPmu& missing) {
     context().skipped = missing.what();
     context().skip_reason = SkipReason::kNoSuchPmu;

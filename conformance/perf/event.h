@@ -61,9 +61,9 @@ struct EventSpec {
   std::uint64_t config4 = 0;
   std::uint32_t bp_type = 0;  // HW_BREAKPOINT_* of an event of the PMU `breakpoint`
   StimulusKind stimulus = StimulusKind::kNone;
-  // The event code of the port (event in bits 0-7, unit mask in bits 8-15, or the low bits of
-  // config), or the number of the system call, variable or function.
-  std::uint16_t code = 0;
+  // The event code of the port (event in bits 0-7, unit mask in bits 8-15, or the first word of the
+  // attr that has terms), or the number of the system call, variable or function.
+  std::uint64_t code = 0;
   std::uint32_t ticks = 0;                  // clock ticks per event (kClock)
   WorkKind work = WorkKind::kInstructions;  // (kWork)
   std::uint32_t work_extra = 0;             // events that each command to the worker adds (kWork)

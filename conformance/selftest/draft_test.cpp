@@ -71,7 +71,7 @@ TEST(Draft, LoadsAndStatesFindings) {
   ASSERT_EQ(target.claims().size(), 3u);
   EXPECT_EQ(target.claims()[0].counters, 0x10000000fULL);
   EXPECT_TRUE(target.claims()[0].generic.has_value());
-  EXPECT_EQ(target.claims()[1].code, 7);
+  EXPECT_EQ(target.claims()[1].code, 7u);
   EXPECT_EQ(target.claims()[1].counters, 0xfULL);
   EXPECT_EQ(target.claims()[2].counters, 0x200000000ULL) << "no general counter has it";
   EXPECT_TRUE(target.Claims(Cap::kUserReads));

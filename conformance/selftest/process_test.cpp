@@ -82,6 +82,16 @@ TEST(Child, SkipInChildSkipsParent) {
   }
 }
 
+TEST(Child, ViolationInChildIsThrownInParent) {
+  Child child([]() -> int { throw Violation{"the interrupt does not end"}; });
+  try {
+    child.Run();
+    FAIL() << "no result arrived";
+  } catch (const Violation& violation) {
+    EXPECT_EQ(violation.text, "the interrupt does not end");
+  }
+}
+
 TEST(Child, ReportsSignal) {
   Child child([] { return raise(SIGKILL); });
   child.Go();

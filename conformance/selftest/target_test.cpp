@@ -80,6 +80,23 @@ TEST(TargetFile, IsRead) {
   EXPECT_EQ(target.claims()[1].generic, 0u);
 }
 
+TEST(TargetFile, FixedCountersCanHaveAnotherWidth) {
+  EventSpec fixed, either;
+  fixed.counters = 1ULL << 32;
+  either.counters = 1ULL << 32 | 1;
+  const Target same = Target::Parse(kGood, "toy.toml");
+  EXPECT_EQ(same.width(fixed), 48u);
+  const Target wider = Target::Parse(With("fixed = 3", "fixed = 3\nfixed_width = 64"), "toy.toml");
+  EXPECT_EQ(wider.width(fixed), 64u);
+  EXPECT_EQ(wider.counter_mask(fixed), ~0ULL);
+  EXPECT_EQ(wider.width(either), 48u);
+}
+
+TEST(TargetFile, EventThatThePortCannotCauseIsLeftOut) {
+  const std::string text = With("stimulus = \"clock\"\nticks = 2\n", "");
+  EXPECT_FALSE(Target::Parse(text, "toy.toml").Claims(Cap::kFixedCounters));
+}
+
 TEST(TargetFile, RefusalsCanDependOnMachine) {
   const auto on = [](std::string_view machine) {
     const std::string text = "{ " + std::string(machine) + " = \"EINVAL\" }";
@@ -285,7 +302,7 @@ TEST(TargetFile, SystemCallIsNotTheCodeOfTheEvent) {
   EXPECT_EQ(named.claims()[0].code, std::nullopt) << "sysfs states it";
   const Target numbered = Target::Parse(sysfs + "code = 7\n", "core.toml");
   EXPECT_EQ(numbered.claims()[0].syscall, SYS_getuid);
-  EXPECT_EQ(numbered.claims()[0].code, 7);
+  EXPECT_EQ(numbered.claims()[0].code, 7u);
 }
 
 constexpr const char* kCache = R"([[cache]]
@@ -304,7 +321,7 @@ TEST(TargetFile, ClaimsEventsOfTheCacheTable) {
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].type, static_cast<std::uint32_t>(PERF_TYPE_HW_CACHE));
   EXPECT_EQ(events[0].config, 0x010102u);
-  EXPECT_EQ(events[0].code, 0x1b7);
+  EXPECT_EQ(events[0].code, 0x1b7u);
   EXPECT_EQ(events[0].response, 6u);
   EXPECT_EQ(events[0].counters, 3u);
   const auto refused = [](const std::string& from, const std::string& to) {

@@ -30,10 +30,13 @@ class Page {
   // requests return ENOTTY.
   SysResult Answer(unsigned long request, void* arg) const;
 
+  // Generates `n` events of `code`, and sets `done` to the number that happened. Throws Violation
+  // if the driver does not end an interrupt, and Skipped if it polls too seldom.
+  void Pulse(std::uint64_t code, std::uint64_t n, std::uint64_t* done) const;
+
  private:
   std::uint64_t Get(port_page_register reg) const;
   void Set(port_page_register reg, std::uint64_t value) const;
-  int Pulse(refpmu_pulse* pulse) const;
   void Stats(refpmu_stats* stats) const;
 
   volatile std::uint64_t* words_;

@@ -30,17 +30,17 @@ void Migrate(std::uint64_t n, int first_cpu, int second_cpu);
 // elsewhere in this program. nullopt if `name` is not such a call.
 std::optional<std::uint16_t> CheapCall(std::string_view name);
 // Makes one of these calls `n` times.
-void CallSystem(std::uint16_t number, std::uint64_t n);
+void CallSystem(std::uint64_t number, std::uint64_t n);
 
 // Stores `n` times to one of the variables that only this call writes.
 inline constexpr int kVariables = 4;
-const volatile std::uint64_t* AddressOfVariable(std::uint16_t number);
-void StoreTo(std::uint16_t number, std::uint64_t n);
+const volatile std::uint64_t* AddressOfVariable(std::uint64_t number);
+void StoreTo(std::uint64_t number, std::uint64_t n);
 
 // Returns where a function of this program begins in its file. Throws Broken if no file is mapped
 // there. Nothing calls the function.
 inline constexpr int kFunctions = 4;
-std::uint64_t OffsetOfFunction(std::uint16_t number);
+std::uint64_t OffsetOfFunction(std::uint64_t number);
 
 // Makes `n` software increments (SW_INCR) in user space, on every arm64 counter that counts them.
 // User space may do that only while the module refpmu_swinc is loaded.

@@ -46,9 +46,13 @@ SysResult Port::TryPulse(refpmu_pulse& pulse) const {
   return TryIoctl(REFPMU_IOC_PULSE, &pulse);
 }
 
-void Port::Pulse(std::uint16_t code, std::uint64_t n, const PulseOptions& options) const {
+void Port::Pulse(std::uint64_t code, std::uint64_t n, const PulseOptions& options) const {
+  if (page_ != nullptr) {
+    std::uint64_t done = 0;
+    return page_->Pulse(code, n, &done);
+  }
   auto pulse = Request<refpmu_pulse>(options.cpu);
-  pulse.event = code;
+  pulse.event = static_cast<std::uint32_t>(code);
   pulse.privilege = static_cast<std::uint32_t>(options.privilege);
   pulse.n = n;
   pulse.ip = options.ip;

@@ -67,9 +67,9 @@ class Port {
   // `path` is a file, or the place of a port page, like "page:0xfed81000".
   explicit Port(const std::string& path = "/dev/refpmu");
 
-  // Injects `n` events of `code` (event in bits 0-7, unit mask in bits 8-15). Throws Broken unless
-  // all happened.
-  void Pulse(std::uint16_t code, std::uint64_t n, const PulseOptions& options = {}) const;
+  // Injects `n` events of `code`: event in bits 0-7, unit mask in bits 8-15, or as the model of a
+  // device numbers its events. Throws Broken unless all happened.
+  void Pulse(std::uint64_t code, std::uint64_t n, const PulseOptions& options = {}) const;
   // Sets `size`; the port sets `done`, the number of pulses that happened.
   SysResult TryPulse(refpmu_pulse& pulse) const;
 

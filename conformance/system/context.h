@@ -49,6 +49,12 @@ struct Skipped {
   std::string capability = {};  // that the case lacks; "" if it lacks something else
 };
 
+// Thrown if the driver violates a rule that the case does not judge, and the case cannot go on. The
+// case fails.
+struct Violation {
+  std::string text;
+};
+
 // Ends the case as SKIP because it requests something that the target does not claim. The report
 // prints `what`.
 [[noreturn]] void SkipUnclaimed(const std::string& what);

@@ -78,6 +78,13 @@ void PinTo(int cpu) {
   ThePlaces().events = cpu;
 }
 
+OnCpu::OnCpu(int cpu) {
+  sched_getaffinity(0, sizeof(before_), &before_);
+  RunOn({cpu});
+}
+
+OnCpu::~OnCpu() { sched_setaffinity(0, sizeof(before_), &before_); }
+
 void LeaveCpu(int cpu) {
   ThePlaces().left.insert(cpu);
   PinTo(cpu);
@@ -120,6 +127,8 @@ void NoPreemption::Yield() {
 
 namespace {
 
+constexpr char kViolation = -1;  // instead of a skip reason
+
 // Writes a Skipped to the pipe: one byte for the enumerator of the skip reason, then the capability
 // up to a NUL, then the text. All fit into the empty pipe.
 void WriteSkipped(int fd, const Skipped& skipped) {
@@ -128,13 +137,20 @@ void WriteSkipped(int fd, const Skipped& skipped) {
   if (write(fd, message.data(), message.size()) < 0) _exit(126);
 }
 
-// Throws the Skipped that the child wrote, if any. Other processes may still have the write end
-// open, so this does not wait for end of file: the child has ended, and its data is in the pipe.
+void WriteViolation(int fd, const Violation& violation) {
+  const std::string message = kViolation + violation.text;
+  if (write(fd, message.data(), message.size()) < 0) _exit(126);
+}
+
+// Throws the Skipped or Violation that the child wrote, if any. Other processes may still have the
+// write end open, so this does not wait for end of file: the child has ended, and its data is in
+// the pipe.
 void ThrowIfSkipped(int fd) {
   std::array<char, PIPE_BUF> message;
   const ssize_t size = read(fd, message.data(), message.size());
   if (size <= 0) return;
   const std::string text(message.data() + 1, message.data() + size);
+  if (message[0] == kViolation) throw Violation{text};
   const std::size_t end = text.find('\0');
   throw Skipped{static_cast<SkipReason>(message[0]), text.substr(end + 1), text.substr(0, end)};
 }
@@ -159,6 +175,8 @@ Child::Child(const std::function<int()>& body) {
       status = body();
     } catch (const Skipped& skipped) {
       WriteSkipped(skip_pipe.get(), skipped);
+    } catch (const Violation& violation) {
+      WriteViolation(skip_pipe.get(), violation);
     } catch (const std::exception&) {
     }
     _exit(status);

@@ -3,6 +3,7 @@
 #ifndef PMUCONF_SYSTEM_CPU_H_
 #define PMUCONF_SYSTEM_CPU_H_
 
+#include <sched.h>
 #include <sys/types.h>
 
 #include <functional>
@@ -16,6 +17,17 @@ std::vector<int> OnlineCpus();
 bool CanLeave(int cpu);  // it can go offline
 void PinTo(int cpu);     // pins this thread, unless it left the CPU; throws Broken on failure
 int CurrentCpu();
+
+// This thread runs on `cpu` while the object lives, and then where it could run before.
+class OnCpu {
+ public:
+  explicit OnCpu(int cpu);
+  OnCpu(const OnCpu&) = delete;
+  ~OnCpu();
+
+ private:
+  cpu_set_t before_;
+};
 
 // Moves this thread to other CPUs, for good: a later PinTo(cpu) does not bring it back. So a
 // CPU-wide event on `cpu` does not count what this thread does. Skips the case if no other CPU is

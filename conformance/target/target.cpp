@@ -98,7 +98,7 @@ bool HasBreakpoints() {
 // Returns the event code of the port. On x86 the terms event and umask are the code, and filters of
 // the count follow them. Other PMUs have other terms, and codes of more bits. Without a term in
 // config, the code is in the first word that has a term.
-std::uint16_t CodeOf(const Terms& terms, const std::map<std::string, FormatField>& formats,
+std::uint64_t CodeOf(const Terms& terms, const std::map<std::string, FormatField>& formats,
                      const EventSpec& spec) {
   static const std::set<std::string> kFilters = {"edge", "inv", "cmask", "any", "in_tx"};
   std::uint64_t code = 0;
@@ -107,14 +107,29 @@ std::uint16_t CodeOf(const Terms& terms, const std::map<std::string, FormatField
     if (kFilters.contains(name) || (format != formats.end() && format->second.config != 0))
       continue;
     const bool x86 = (name == "event" || name == "umask") && value <= 0xff;
-    if (!x86) return static_cast<std::uint16_t>(spec.config);
+    if (!x86) return spec.config;
     code |= name == "event" ? value : value << 8;
   }
-  if (spec.config != 0) return static_cast<std::uint16_t>(code);
+  if (spec.config != 0) return code;
   for (const std::uint64_t word : {spec.config1, spec.config2, spec.config3, spec.config4}) {
-    if (word != 0) return static_cast<std::uint16_t>(word);
+    if (word != 0) return word;
   }
-  return static_cast<std::uint16_t>(code);
+  return code;
+}
+
+// Appends the terms in `text` to `terms`, or replaces terms of the same name, as the perf tool does
+// for event/term=value/. Readers of target files have parsed `text`.
+void Override(std::string_view text, Terms* terms) {
+  if (text.empty()) return;
+  const Terms changes = ParseTerms(text).value_or(Terms());
+  for (const auto& [name, value] : changes) {
+    const auto same = std::ranges::find(*terms, name, &Terms::value_type::first);
+    if (same == terms->end()) {
+      terms->emplace_back(name, value);
+    } else {
+      same->second = value;
+    }
+  }
 }
 
 // Makes the worker of this process cause `n` events.
@@ -252,14 +267,19 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
   if (claim.software) spec.config = *claim.software;
   const auto tracepoint = tracepoints_.find(claim.name);
   if (tracepoint != tracepoints_.end()) spec.config = tracepoint->second;
-  if (claim.code || claim.software || tracepoint != tracepoints_.end()) return spec;
+  const bool by_number = claim.code && claim.terms.empty();
+  if (by_number || claim.software || tracepoint != tracepoints_.end()) return spec;
   const std::string folder = std::string(kEventSource) + "/" + device_;
   const std::string path = folder + "/events/" + claim.name;
   const auto text = ReadFile(path);
-  const auto terms = text ? ParseTerms(*text) : std::nullopt;
-  if (!terms) throw Broken(path + " is no event (the target file claims it)");
+  const auto listed = text ? ParseTerms(*text) : std::nullopt;
+  if (!listed && (text || claim.terms.empty()))
+    throw Broken(path + " is no event (the target file claims it)");
+  Terms terms = listed.value_or(Terms());
+  Override(filter_, &terms);
+  Override(claim.terms, &terms);
   std::map<std::string, FormatField> formats;
-  for (const auto& [name, value] : *terms) {
+  for (const auto& [name, value] : terms) {
     if (IsWordOfAttr(name)) continue;
     const auto format = ReadFile(folder + "/format/" + name);
     const auto field = format ? ParseFormat(*format) : std::nullopt;
@@ -267,14 +287,14 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
       throw Broken(folder + "/format/" + name + " is no format, and " + path + " uses it");
     formats[name] = *field;
   }
-  const auto configs = EncodeTerms(*terms, formats);
+  const auto configs = EncodeTerms(terms, formats);
   if (!configs) throw Broken(path + ": a term does not fit its format");
   spec.config = configs->config;
   spec.config1 = configs->config1;
   spec.config2 = configs->config2;
   spec.config3 = configs->config3;
   spec.config4 = configs->config4;
-  if (!claim.syscall) spec.code = CodeOf(*terms, formats, spec);
+  if (!claim.syscall && !claim.code) spec.code = CodeOf(terms, formats, spec);
   return spec;
 }
 
@@ -293,15 +313,20 @@ EventSpec Target::Event(std::string_view name) const {
   throw Broken("target " + name_ + " has no event " + std::string(name));
 }
 
+EventSpec Target::EventInSysfs(const std::string& name) const {
+  EventClaim claim;
+  claim.name = name;
+  return ResolveClaim(claim);
+}
+
 std::vector<EventSpec> Target::Events(const EventFilter& filter) const {
   std::vector<EventSpec> specs;
   const std::uint64_t all = LowBits(general_);
-  // All events with a port are exact, so the choice matters only without one.
-  const bool require_exact = Claims(Cap::kStimulus) && (Unlimited() || port_.empty());
+  const bool stimulated = Claims(Cap::kStimulus);
   for (const EventClaim& claim : claims_) {
     const bool everywhere = (claim.counters & all) == all;
     if (claim.wide && !filter.wide) continue;
-    if (!filter.inexact && require_exact && !HasExactStimulus(claim)) continue;
+    if (!filter.inexact && stimulated && !CanHappen(claim)) continue;
     if (filter.stimulus && claim.stimulus != *filter.stimulus) continue;
     if (filter.any_general && !everywhere) continue;
     if (filter.constrained && everywhere) continue;
@@ -309,6 +334,8 @@ std::vector<EventSpec> Target::Events(const EventFilter& filter) const {
     if (filter.generic && !claim.generic) continue;
     specs.push_back(ResolveClaim(claim));
   }
+  if (specs.empty() && filter.any_general)
+    SkipUnclaimed("needs an event that every general counter can count");
   if (specs.empty()) throw Broken("target " + name_ + " has no event that the case asks for");
   return specs;
 }
@@ -330,12 +357,12 @@ std::vector<EventSpec> Target::CacheEvents() const {
   return specs;
 }
 
-std::vector<std::uint16_t> Target::Codes() const {
-  std::vector<std::uint16_t> codes;
+std::vector<std::uint64_t> Target::Codes() const {
+  std::vector<std::uint64_t> codes;
   for (const EventSpec& spec : Events({.wide = true, .inexact = true})) {
     // The `code` of such an event is the number of its system call.
     const bool called = spec.stimulus == StimulusKind::kSyscalls;
-    codes.push_back(called ? static_cast<std::uint16_t>(spec.config) : spec.code);
+    codes.push_back(called ? spec.config : spec.code);
   }
   for (const CacheClaim& claim : cache_claims_) codes.push_back(claim.code);
   return codes;
@@ -344,12 +371,6 @@ std::vector<std::uint16_t> Target::Codes() const {
 EventSpec Target::AnyEvent() const { return AnyEvents(1).front(); }
 
 std::vector<EventSpec> Target::AnyEvents(std::size_t n) const {
-  const auto everywhere = [all = LowBits(general_)](const EventClaim& claim) {
-    return (claim.counters & all) == all;
-  };
-  if (std::ranges::none_of(claims_, everywhere)) {
-    SkipUnclaimed("needs an event that every general counter can count");
-  }
   std::vector<EventSpec> known;
   if (!port_.empty()) {
     known = Events({.stimulus = StimulusKind::kPulse, .any_general = true});

@@ -98,7 +98,8 @@ std::uint32_t TypeOfPmu(const std::string& name);
 struct EventClaim {
   std::string name;
   StimulusKind stimulus = StimulusKind::kNone;
-  std::optional<std::uint16_t> code;     // if absent, sysfs states it
+  std::optional<std::uint64_t> code;     // if absent, the terms state it
+  std::string terms;                     // that replace or follow those of sysfs: "port=0xffff"
   std::optional<std::uint16_t> syscall;  // number of the system call that generates it
   // Number of the variable (kStores) or function (uprobe) of this program that it watches.
   std::optional<std::uint16_t> watched;
@@ -118,7 +119,7 @@ struct EventClaim {
 struct CacheClaim {
   std::string name;          // "LL read miss"
   std::uint64_t config = 0;  // attr.config
-  std::uint16_t code = 0;
+  std::uint64_t code = 0;
   std::uint64_t response = 0;
   std::uint64_t counters = 0;
   Accuracy accuracy;
@@ -180,8 +181,12 @@ class Target {
   // The number of general counters; 0 if counters do not limit events.
   unsigned general() const { return general_; }
   unsigned fixed() const { return fixed_; }  // number of fixed counters
-  unsigned width() const { return width_; }  // width of a counter in bits
-  std::uint64_t counter_mask() const;        // 2^width - 1
+  unsigned width() const { return width_; }  // width of a general counter in bits
+  // The width in bits of the counters that can count `spec`.
+  unsigned width(const EventSpec& spec) const;
+  std::uint64_t counter_mask() const;  // 2^width - 1
+  std::uint64_t counter_mask(const EventSpec& spec) const;
+  const std::string& filter() const { return filter_; }  // terms that each event needs
   std::uint64_t min_period() const { return min_period_; }
   unsigned precise() const { return precise_; }           // highest supported precise_ip
   unsigned branches() const { return branches_; }         // maximum length of a branch stack
@@ -216,10 +221,13 @@ class Target {
 
   // Resolved events. An unknown name, or a wish that no event meets, ends the case as BROKEN.
   EventSpec Event(std::string_view name) const;
+  // Returns the event with that name in events/, also if the file does not claim it. Nothing is
+  // known that generates it.
+  EventSpec EventInSysfs(const std::string& name) const;
   std::vector<EventSpec> Events(const EventFilter& filter = {}) const;  // in the order of the file
   std::vector<EventSpec> CacheEvents() const;
   // Returns the event codes of all events and cache events of the target file.
-  std::vector<std::uint16_t> Codes() const;
+  std::vector<std::uint64_t> Codes() const;
   // Returns the first pulse event that any general counter counts, for cases where the choice does
   // not matter. Without a port it returns the first exact event that has a stimulus, or else the
   // first event.
@@ -235,13 +243,14 @@ class Target {
 
  private:
   EventSpec ResolveClaim(const EventClaim& claim) const;
-  bool HasPage() const;                   // the port is the page of a device
-  bool Unlimited() const;                 // counters do not limit the number of events
-  std::size_t IndependentEvents() const;  // number of exact events with different stimuli
+  bool HasPage() const;                           // the port is the page of a device
+  bool Unlimited() const;                         // counters do not limit the number of events
+  bool CanHappen(const EventClaim& claim) const;  // a case can generate it, and knows its count
+  std::size_t IndependentEvents() const;          // number of exact events with different stimuli
 
   std::string path_, name_, match_, kind_, kernel_, rules_of_, module_;
   MachineClaim machine_;
-  unsigned general_ = 0, fixed_ = 0, width_ = 0;
+  unsigned general_ = 0, fixed_ = 0, width_ = 0, fixed_width_ = 0;
   bool sampling_ = false, frequency_ = false, excludes_ = false, filters_ = false;
   bool addresses_ = true;
   bool user_reads_ = false;
@@ -251,7 +260,7 @@ class Target {
   unsigned precise_ = 0, branches_ = 0;
   std::uint64_t min_period_ = 1;
   double slowness_ = 1.0;
-  std::string port_;
+  std::string port_, filter_;
   std::map<std::string, int> refusals_;
   std::vector<EventClaim> claims_;
   std::vector<CacheClaim> cache_claims_;

@@ -113,6 +113,13 @@ bool HasExactStimulus(const EventClaim& claim) {
 
 std::uint64_t Target::counter_mask() const { return LowBits(width_); }
 
+unsigned Target::width(const EventSpec& spec) const {
+  const bool only_fixed = spec.counters != 0 && (spec.counters & LowBits(kFixedBase)) == 0;
+  return only_fixed ? fixed_width_ : width_;
+}
+
+std::uint64_t Target::counter_mask(const EventSpec& spec) const { return LowBits(width(spec)); }
+
 std::optional<int> Target::refusal(const std::string& what) const {
   const auto it = refusals_.find(what);
   return it == refusals_.end() ? std::nullopt : std::optional(it->second);
@@ -125,9 +132,7 @@ bool Target::Claims(Cap cap) const {
   const auto stimulated = [](const EventClaim& e) { return e.stimulus != StimulusKind::kNone; };
   // In a target that has events with and without a stimulus, cases know the count only of those
   // with one.
-  const auto useful = [&](const EventClaim& e) {
-    return !port_.empty() || HasExactStimulus(e) || !any(stimulated);
-  };
+  const auto useful = [&](const EventClaim& e) { return CanHappen(e) || !any(stimulated); };
   switch (cap) {
     case Cap::kStimulus:
       return any(stimulated);
@@ -234,6 +239,12 @@ bool Target::HasWork() const {
 }
 
 bool Target::HasPage() const { return ParsePagePath(port_).has_value(); }
+
+// All events of a port are exact.
+bool Target::CanHappen(const EventClaim& claim) const {
+  if (port_.empty() || Unlimited()) return HasExactStimulus(claim);
+  return claim.stimulus != StimulusKind::kNone;
+}
 
 bool Target::Unlimited() const { return general_ == 0 && kind_ != "trace"; }
 

@@ -164,6 +164,15 @@ std::uint64_t ReadCounters(TomlTable* event, unsigned general, unsigned fixed) {
   return *counters;
 }
 
+// Reads terms as the perf tool takes them: "event=0x10,port=0xffff".
+std::string ReadTermList(TomlTable* table, const char* key) {
+  const std::string text = table->StringOr(key, "");
+  if (!text.empty() && (!ParseTerms(text) || text.find('?') != std::string::npos)) {
+    table->Fail(key, "must be terms with values, like \"event=0x10,port=0xffff\"");
+  }
+  return text;
+}
+
 MachineClaim ReadMachine(TomlTable* vm) {
   MachineClaim machine;
   machine.arch = vm->StringOr("arch", "");
@@ -195,7 +204,7 @@ CacheClaim ReadCacheEvent(TomlTable event, unsigned general, unsigned fixed) {
   const auto config = ParseCacheEvent(claim.name);
   if (!config) event.Fail("name", "must be a cache, an operation and a result: \"LL read miss\"");
   claim.config = *config;
-  claim.code = static_cast<std::uint16_t>(event.Int("code", 0, 0xffff));
+  claim.code = static_cast<std::uint64_t>(event.Int("code", 0, 0xffff));
   claim.response = static_cast<std::uint64_t>(event.IntOr("response", 0, 0, INT64_MAX));
   claim.counters = ReadCounters(&event, general, fixed);
   claim.accuracy = ReadAccuracy(&event);
@@ -237,7 +246,11 @@ EventClaim ReadEvent(TomlTable event, const std::string& kind, unsigned general,
   needs("breakpoint", "stores");
   needs("kprobe", "syscalls");
   if (event.Node("code") != nullptr) {
-    claim.code = static_cast<std::uint16_t>(event.Int("code", 0, 0xffff));
+    claim.code = static_cast<std::uint64_t>(event.Int("code", 0, INT64_MAX));
+  }
+  claim.terms = ReadTermList(&event, "terms");
+  if (!claim.terms.empty() && kind != "core" && kind != "uncore") {
+    event.Fail("terms", "needs a target of the kind core or uncore");
   }
   claim.latency = static_cast<std::uint32_t>(event.IntOr("latency", 0, 0, 0xffff));
   claim.response = static_cast<std::uint64_t>(event.IntOr("response", 0, 0, INT64_MAX));
@@ -300,6 +313,7 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
   if (target.port_.starts_with("page:") && !target.HasPage()) {
     head->Fail("port", "must be a file, or the address of a page like \"page:0xfed81000\"");
   }
+  target.filter_ = ReadTermList(&*head, "filter");
   if (target.Claims(Cap::kRegisters)) target.module_ = "refpmu";
   head->Finish();
 
@@ -318,6 +332,8 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
     if (target.general_ > 0) {
       target.fixed_ = static_cast<unsigned>(counters->IntOr("fixed", 0, 0, 16));
       target.width_ = static_cast<unsigned>(counters->Int("width", 16, 64));
+      target.fixed_width_ =
+          static_cast<unsigned>(counters->IntOr("fixed_width", target.width_, 16, 64));
     }
     const std::string reader = counters->StringOr("read_by", "interrupt");
     if (reader != "interrupt" && reader != "timer" && reader != "nothing") {

@@ -80,7 +80,13 @@ CONFORMANCE_CASE(Counting, IdenticalEventsAgreeOnEveryCounter,
       EXPECT_THAT(reading, Counted(spec, 4'711)) << rule::CNT_012;
       EXPECT_EQ(reading.time_running, reading.time_enabled) << spec.name;
     }
-    EXPECT_EQ(port().Stats().used, spec.counters) << rule::DRV_034 << " " << spec.name;
+    // The model of a device numbers its counters as it wants.
+    if (target().Has(Cap::kRegisters)) {
+      EXPECT_EQ(port().Stats().used, spec.counters) << rule::DRV_034 << " " << spec.name;
+    } else if (target().Has(Cap::kOwnCounters)) {
+      EXPECT_EQ(std::popcount(port().Stats().used), std::popcount(spec.counters))
+          << rule::DRV_034 << " " << spec.name;
+    }
   }
 }
 

@@ -118,7 +118,7 @@ std::uint64_t CodeBits() {
 CONFORMANCE_CASE(Init, CodesWithoutACounterAreRefused, .rules = {rule::INI_004},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kRegisters}) {
   std::set<std::uint64_t> known;
-  for (const std::uint16_t code : target().Codes()) known.insert(code);
+  for (const std::uint64_t code : target().Codes()) known.insert(code);
   const std::uint64_t declared = CodeBits();
   std::set<std::uint64_t> others = {0, declared};
   for (std::uint64_t code = 0; code < 0x10000; code += 0x101) others.insert(code & declared);

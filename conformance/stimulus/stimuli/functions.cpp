@@ -26,7 +26,7 @@ constexpr std::array<Function, kFunctions> kCalled = {Called<0>, Called<1>, Call
 
 }  // namespace
 
-std::uint64_t OffsetOfFunction(std::uint16_t number) {
+std::uint64_t OffsetOfFunction(std::uint64_t number) {
   const auto address = reinterpret_cast<std::uint64_t>(kCalled.at(number));
   std::istringstream maps(ReadFile("/proc/self/maps").value_or(""));
   for (std::string line; std::getline(maps, line);) {

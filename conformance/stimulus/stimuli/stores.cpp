@@ -15,11 +15,11 @@ std::array<volatile std::uint64_t, kVariables>& Variables() {
 
 }  // namespace
 
-const volatile std::uint64_t* AddressOfVariable(std::uint16_t number) {
+const volatile std::uint64_t* AddressOfVariable(std::uint64_t number) {
   return &Variables().at(number);
 }
 
-void StoreTo(std::uint16_t number, std::uint64_t n) {
+void StoreTo(std::uint64_t number, std::uint64_t n) {
   volatile std::uint64_t& variable = Variables().at(number);
   for (std::uint64_t i = 0; i < n; ++i) variable = i;
 }

@@ -28,7 +28,7 @@ std::optional<std::uint16_t> CheapCall(std::string_view name) {
   return it == kCalls.end() ? std::nullopt : std::optional(it->second);
 }
 
-void CallSystem(std::uint16_t number, std::uint64_t n) {
+void CallSystem(std::uint64_t number, std::uint64_t n) {
   for (std::uint64_t i = 0; i < n; ++i) syscall(number);
 }
 

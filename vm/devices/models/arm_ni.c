@@ -3,8 +3,8 @@
  * Arm's network on a chip NI-700, with one clock domain and in it a PMU and one node of each type:
  * eight counters of 32 bits and a cycle counter of 64. Registers as drivers/perf/arm-ni.c and the
  * manual of the NI-700 describe them: nodes name their children, pairs of registers set and clear
- * bits, and each node selects its event for each counter. The code of an event is its config, so
- * events have the type of a node, and the number 0 in the node 0.
+ * bits, and each node selects its event for each counter. The code of an event is its config: the
+ * type and the number of its node, and its own number from bit 32 on.
  */
 #include "plugin/model.h"
 
@@ -22,9 +22,12 @@ static bool enabled(const struct device* d, unsigned i) { return d->word[COUNT] 
 static bool counts(const struct device* d, unsigned i, uint64_t code) {
   if (!(d->word[CONTROL] & CONTROL_ENABLE) || !enabled(d, i)) return false;
   if (i == CYCLES) return code == NODE_PMU;
+  const uint64_t type = code & 0xffff, id = code >> 16 & 0xffff, event = code >> 32;
+
   for (unsigned node = FIRST_CHILD + 1; node < NODES; node++)
-    if (types[node] == code)
-      return d->word[TYPE + i] == code << 9 && !(d->word[SELECT + node] >> (8 * i) & 0xff);
+    if (types[node] == type)
+      return d->word[TYPE + i] == (type << 9 | id) &&
+             (d->word[SELECT + node] >> (8 * i) & 0xff) == event;
   return false;
 }
 

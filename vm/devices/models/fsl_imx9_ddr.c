@@ -3,8 +3,8 @@
  * The DDR controller of NXP's i.MX 93: a counter of 64 bits for cycles, and ten counters of 32
  * bits. Registers as drivers/perf/fsl_imx9_ddr_perf.c describes them: a counter overflows when its
  * highest bit becomes 1. That freezes all counters, and the interrupt lasts while the bit is 1. The
- * code of an event is its id, which is 64 or more for the events of one counter. The counter of
- * cycles, whose registers come first, is the first fixed counter of the target.
+ * code of an event is its config: its id, and in bits 16 to 23 its set of registers if it counts in
+ * one only. The counter of cycles, whose registers come first, is the first fixed counter.
  */
 #include "plugin/model.h"
 
@@ -34,7 +34,8 @@ static bool counts(const struct device* d, unsigned i, uint64_t code) {
   const uint64_t event = local >> 16 & 0x7f;
 
   if ((d->word[GLOBAL] & FREEZE) || (local & FREEZE)) return false;
-  return (i == CYCLES) == (event == 0) && event == code;
+  if ((code >> 16 & 0xff) != 0 && (code >> 16 & 0xff) != set_of(i)) return false;
+  return (i == CYCLES) == (event == 0) && event == (code & 0xff);
 }
 
 static bool is_full(const struct device* d, unsigned i) {

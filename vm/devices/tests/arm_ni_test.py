@@ -75,6 +75,10 @@ def test_a_counter_counts_the_event_that_its_node_selected(noc: Model, node: int
     assert noc.read(NODES[node] + 0x10) == 3 << 8
     noc.pulse(node, 7)
     assert noc.read(COUNTER + 40) == 7
+    noc.pulse(node | 1 << 16 | 3 << 32, 7)
+    assert noc.read(COUNTER + 40) == 7
+    noc.pulse(node | 3 << 32, 7)
+    assert noc.read(COUNTER + 40) == 14
 
 
 def test_a_counter_counts_if_it_is_enabled_and_the_device_runs(noc: Model) -> None:

@@ -36,6 +36,13 @@ def test_a_counter_counts_unless_it_or_the_device_is_frozen(ddr: Model) -> None:
     assert ddr.page("enabled") == 1 << 2
 
 
+def test_an_event_of_one_counter_happens_in_that_counter(ddr: Model) -> None:
+    for counter in (3, 4):
+        start(ddr, counter, 0x41)
+    ddr.pulse(3 << 16 | 0x41, 5)
+    assert [ddr.read(COUNTER + STEP * counter) for counter in (3, 4)] == [5, 0]
+
+
 def test_only_the_first_counter_counts_cycles_in_64_bits(ddr: Model) -> None:
     for counter in (0, 1):
         start(ddr, counter, 0)
