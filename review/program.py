@@ -61,6 +61,7 @@ class Program:
         self.root = root
         self.texts: dict[Path, str] = {}
         self.facts: list[Fact] = []
+        self.walks: dict[str, list[Step]] = {}
         self._read(root)
         for header in INCLUDE.findall(self.texts[root]):
             if (path := root.parent / header).is_file():
@@ -143,18 +144,19 @@ class Program:
         return []
 
     def walk(self, function: str) -> list[Step]:
-        """The facts of a function, by line; after a call those of the functions that it reaches."""
-        return list(self._walk(function, None, 0, (function,)))
+        """The facts of a function, by line; after the first call of another one those of that function."""
+        if function not in self.walks:
+            self.walks[function] = list(self._walk(function, None, 0, {function}))
+        return self.walks[function]
 
-    def _walk(
-        self, function: str, at: Fact | None, depth: int, above: tuple[str, ...]
-    ) -> Iterator[Step]:
+    def _walk(self, function: str, at: Fact | None, depth: int, seen: set[str]) -> Iterator[Step]:
         for fact in self.functions.get(function, ()):
             yield Step(fact, at or fact, depth)
             if fact.kind == "call" and depth < DEPTH:
                 for callee in self.callees(fact):
-                    if callee not in above:
-                        yield from self._walk(callee, at or fact, depth + 1, (*above, callee))
+                    if callee not in seen:
+                        seen.add(callee)
+                        yield from self._walk(callee, at or fact, depth + 1, seen)
 
     def reached(self, *functions: str) -> set[str]:
         """The functions that some functions reach, with themselves."""

@@ -30,24 +30,36 @@ def torn_read(view: View) -> Found:
         if split:
             yield SUSPECT, split[0], f"{split[0].words[0]}() reads a running counter in two halves"
             continue
-        halves = [f for f in facts if f.kind == "call" and READ32.match(f.words[0])]
-        joined = [
-            f
-            for f in facts
-            if f.kind in ("set", "return")
-            and re.search(r"<<32|<<=32", "".join(f.words).replace(" ", ""))
-        ]
-        if len(halves) == 2 and joined:
-            yield BREACH, halves[
-                0
-            ], "a running counter is read in two halves, and the upper one is not read again"
+        halves = _halves(facts)
+        if len(halves) > 1:
+            message = "a running counter is read in two halves, and the upper one is not read again"
+            yield BREACH, halves[0], message
+
+
+def _halves(facts: list[Fact]) -> list[Fact]:
+    """The reads of 32 bits whose values a function joins to 64 bits."""
+    joined = " ".join(
+        "".join(f.words)
+        for f in facts
+        if f.kind in ("set", "return") and re.search(r"<<=?\(?32", "".join(f.words))
+    )
+    names = set(re.findall(r"\w+", joined))
+    reads = [f for f in facts if f.kind == "call" and READ32.match(f.words[0])]
+    kept = {
+        f.line
+        for f in facts
+        if f.kind == "set"
+        and (f.words[0] in names or f.words[1].strip() == "|=")
+        and re.search(r"readl|ioread32", f.words[-1])
+    }
+    return [f for f in reads if f.line in kept or f.words[0] in names]
 
 
 def _has_do(view: View, facts: list[Fact]) -> bool:
     """Whether a function has a loop with its condition at the end. Coccinelle has no position of such a loop."""
     lines = view.program.texts[facts[0].file].splitlines()
     return any(
-        re.search(r"\bdo\s*\{|\bdo$", line) for line in lines[facts[0].line - 1 : facts[-1].line]
+        re.search(r"\bdo\s*\{|\bdo$", line) for line in lines[max(facts[0].line - 4, 0) : facts[-1].line]
     )
 
 

@@ -253,5 +253,16 @@ def user_print(view: View) -> Found:
             ):
                 seen.add((fact.file, fact.line))
                 sure = callback == "event_init" and not fact.words[0].startswith("WARN")
+                sure = sure and (step.depth < 2 or _is_about_event(view, fact))
                 message = f"{callback} prints by {fact.words[0]}(): any user fills the log"
                 yield BREACH if sure else SUSPECT, fact, message
+
+
+def _is_about_event(view: View, fact: Fact) -> bool:
+    """Whether a message depends on the attr of the event, and not only on the device."""
+    return any(
+        other.kind == "if"
+        and other.start <= fact.line <= other.end
+        and re.search(r"event|filter|config|attr|group", other.words[0])
+        for other in view.program.functions[fact.function]
+    )

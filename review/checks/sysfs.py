@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ..facts import Fact
 from ..view import BREACH, SUSPECT, View, check
+from .registration import DRIVERS
 
 Found = Iterator[tuple[str, Fact, str]]
 EVENT_MACRO = re.compile(r"\w*(?:EVENT|CYCLE)\w*|\w+_(?:evt|event)\w*", re.I)
@@ -48,7 +49,11 @@ def event_name(view: View) -> Found:
 @check("identifier")
 def identifier(view: View) -> Found:
     """A file names the version of the device."""
-    if view.is_uncore and not re.search(
-        r"\bidentifier\b|_identifier|identifier_", view.program.source
+    devices = [f for f in view.program.facts if f.kind == "member" and f.words[0] in DRIVERS]
+    if (
+        view.is_uncore
+        and devices
+        and not re.search(r"\bidentifier\b|_identifier|identifier_", view.program.source)
     ):
-        yield SUSPECT, view.pmu.place, "the PMU has no file identifier, so tools cannot choose its list of events"
+        message = "the PMU has no file identifier, so tools cannot choose its list of events"
+        yield SUSPECT, view.pmu.place, message
