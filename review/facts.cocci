@@ -166,6 +166,18 @@ E << counted_short.E2; p << counted_short.p;
 @@
 fact("loop", p, "for", E, int(p[0].line) + 2)
 
+// SmPL has no pattern for a switch with any cases. The field that it reads shows that there is one.
+
+@reading@
+expression E; identifier member; position p;
+@@
+ E->attr.member@p
+
+@script:python@
+E << reading.E; member << reading.member; p << reading.p;
+@@
+fact("attr", p, member, E)
+
 @leave@
 expression E; position p;
 @@

@@ -14,7 +14,7 @@ from pmubase import store
 from pmubase.errors import UserError
 
 SCRIPT = Path(__file__).with_name("facts.cocci")
-DEADLINE_S = 60
+DEADLINE_S = 200
 LARGEST = 2 << 20
 """The most bytes of a file. The largest driver of Linux has a tenth of them."""
 SPACE = re.compile(r"(?<!\w)\s+|\s+(?!\w)")
@@ -27,7 +27,7 @@ class Fact:
     line: int
     column: int
     kind: str
-    """call, set, member, if, else, loop, return or goto."""
+    """call, set, member, if, else, loop, attr, return or goto."""
     function: str
     """The function, or the variable, that has it."""
     words: tuple[str, ...]

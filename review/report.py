@@ -85,7 +85,7 @@ def document(
     for name, about in about_checks().items():
         own = [finding for finding in findings if finding.check == name]
         verdict = min((finding.verdict for finding in own), key=VERDICTS.index, default="CLEAN")
-        result = {BREACH: "FAIL", CANNOT_TELL: "NOT_RUN"}.get(verdict, "PASS")
+        result = {BREACH: "FAIL", CANNOT_TELL: "SKIP"}.get(verdict, "PASS")
         places = [
             {"file": shown(f.file), "line": f.line, "verdict": f.verdict, "message": f.message}
             for f in own

@@ -92,6 +92,18 @@ class View:
                 return step
         return None
 
+    def switches(self, steps: Iterable[Step], member: str) -> bool:
+        """Whether a walk reads a member of attr for a switch: no other fact of the function is on its line."""
+        return any(
+            step.fact.kind == "attr"
+            and re.match(member, step.fact.words[0])
+            and not any(
+                other.line == step.fact.line and other.kind != "attr"
+                for other in self.program.functions[step.fact.function]
+            )
+            for step in steps
+        )
+
     def mentions(self, steps: Iterable[Step], pattern: str) -> bool:
         """Whether any fact of a walk has a pattern."""
         wanted = re.compile(pattern)

@@ -15,6 +15,7 @@ SPLIT = re.compile(r"(?:hi_lo|lo_hi)_readq(?:_relaxed)?\Z|ioread64_(?:hi_lo|lo_h
 UNDO = re.compile(
     r"free|clear|put|release|undo|remove|unset|del\b|del_|cancel|unlock_counter", re.I
 )
+ASYNCHRONOUS = r"(?:devm_)?request_\w*irq|pci_request_irq|hrtimer_(?:init|setup)|timer_setup|irq_register|register_external_irq"
 ERROR = re.compile(r"-E[A-Z]+\Z|(?:ret|rc|err|error|status)\Z")
 
 
@@ -59,7 +60,8 @@ def _has_do(view: View, facts: list[Fact]) -> bool:
     """Whether a function has a loop with its condition at the end. Coccinelle has no position of such a loop."""
     lines = view.program.texts[facts[0].file].splitlines()
     return any(
-        re.search(r"\bdo\s*\{|\bdo$", line) for line in lines[max(facts[0].line - 4, 0) : facts[-1].line]
+        re.search(r"\bdo\s*\{|\bdo$", line)
+        for line in lines[max(facts[0].line - 4, 0) : facts[-1].line]
     )
 
 
@@ -89,7 +91,9 @@ def prev_count(view: View) -> Found:
         reads = [f for f in calls if f.words[0] == "local64_read" and "prev_count" in f.words[1]]
         if _locked(view, name):
             continue
-        if reads and sets:
+        if reads and sets and not view.program.calls(ASYNCHRONOUS):
+            yield SUSPECT, sets[0], "prev_count is read and written in two steps"
+        elif reads and sets:
             yield BREACH, sets[
                 0
             ], "prev_count is read and written in two steps, so a read in between counts twice"

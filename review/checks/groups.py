@@ -367,7 +367,7 @@ def group_capacity(view: View) -> Found:
             if s.fact.kind == "if" and "sibling" in s.fact.words[0]
         ):
             return
-    scarce = [step.fact for step in view.add if _finds_counter(view, step)]
+    scarce = [step.fact for step in view.add if finds_counter(view, step)]
     if scarce:
         yield BREACH, (group.loops[0].fact if group.loops else view.init_start), (
             "event_init does not check that the group fits, and add fails without a free counter "
@@ -375,7 +375,7 @@ def group_capacity(view: View) -> Found:
         )
 
 
-def _finds_counter(view: View, step: Step) -> bool:
+def finds_counter(view: View, step: Step) -> bool:
     """Whether a step of add fails if all counters are in use."""
     fact = step.fact
     if fact.kind == "return":

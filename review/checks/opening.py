@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from ..facts import Fact
 from ..program import Step
 from ..view import BREACH, CANNOT_TELL, SUSPECT, View, check
+from .groups import finds_counter
 
 Found = Iterator[tuple[str, Fact, str]]
-TYPE = r"\battr\.type\b|\btype[!=]=[\w>.-]*pmu->type"
+TYPE = r"\battr(?:\.|->)type\b|[>.]type[!=]=|[!=]=[\w>.-]*[>.]type\b|\btype[!=]="
 WRITES = re.compile(
     r"(?:__raw_)?(?:writel|writeq|writew|writeb|iowrite\d+|lo_hi_writeq|hi_lo_writeq)(?:_relaxed)?\Z|"
     r"wrmsr\w*\Z|regmap_(?:write|update|set|clear)\w*\Z|pci_write_config\w*\Z|pci_clear_and_set_config\w*\Z|"
@@ -44,7 +45,7 @@ def type_first(view: View) -> Found:
         None,
     )
     if guard is None:
-        if view.mentions(view.init, r"attr\.type|attr->type"):
+        if view.mentions(view.init, r"attr\.type|attr->type") or view.switches(view.init, "type$"):
             return
         verdict = BREACH if view.is_uncore else SUSPECT
         yield verdict, view.init_start, "event_init does not check attr.type, so it takes events of other PMUs"
@@ -161,9 +162,10 @@ def cpu_assign(view: View) -> Found:
         return
     migrates = view.program.calls("perf_pmu_migrate_context")
     masks = "cpumask" in view.program.source
-    if migrates:
+    # Calls on two CPUs at once find the same free counter.
+    if migrates and any(finds_counter(view, step) for step in view.add):
         yield BREACH, view.init_start, "event_init does not assign the designated CPU to event->cpu"
-    elif masks:
+    elif masks or migrates:
         yield SUSPECT, view.init_start, "event_init does not assign a CPU of cpumask to event->cpu"
 
 
@@ -193,7 +195,7 @@ def config_range(view: View) -> Found:
             and not re.search(r"is_\w+_event\(|sibling|group", fact.words[0])
         ):
             return
-    if not view.is_uncore:
+    if not view.is_uncore or view.switches(view.init, "config"):
         return
     failing = [
         step.fact

@@ -86,7 +86,8 @@ def cpuhp_order(view: View) -> Found:
             if adds.match(name) and "multi" not in name and "cpuslocked" not in name:
                 if first is not None and not instance and first not in seen:
                     seen.add(first)
-                    yield BREACH, first, f"the PMU is registered before {name}() (line {step.fact.line})"
+                    verdict = BREACH if view.is_uncore else SUSPECT
+                    yield verdict, first, f"the PMU is registered before {name}() (line {step.fact.line})"
                 instance = True
             elif registers.match(name) and first is None and not instance:
                 first = step.fact
