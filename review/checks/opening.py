@@ -200,7 +200,7 @@ def config_range(view: View) -> Found:
     failing = [
         step.fact
         for step in view.add
-        if step.fact.kind == "return" and re.search(r"-EINVAL|-ENOENT", step.fact.words[0])
+        if step.fact.kind == "return" and re.search(r"-EINVAL", step.fact.words[0])
     ]
     if failing:
         yield BREACH, view.init_start, (
