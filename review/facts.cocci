@@ -40,6 +40,16 @@ E << increment.E; p << increment.p;
 @@
 fact("set", p, E, "+=", "1")
 
+@before@
+expression E; position p;
+@@
+ ++E@p
+
+@script:python@
+E << before.E; p << before.p;
+@@
+fact("set", p, E, "+=", "1")
+
 @decrement@
 expression E; position p;
 @@
