@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -52,6 +53,11 @@ def snippet(name: str) -> list[str]:
     return [f"{sign}{text}" for sign, text in lines]
 
 
+def wrap(text: str) -> list[str]:
+    """The lines of a paragraph."""
+    return textwrap.wrap(text, 120, break_long_words=False, break_on_hyphens=False)
+
+
 def rule_texts() -> dict[str, str]:
     """The text of each rule of the catalogue."""
     rules = generate.read_catalogue(sorted(Path(generate.__file__).parent.glob("*.toml")))
@@ -63,14 +69,15 @@ def markdown() -> str:
     out = [
         f"# {TITLE}",
         "",
-        INTRODUCTION,
+        *wrap(INTRODUCTION),
         "",
         "`/usr/bin/python3 -m review.guide` generates this page.",
     ]
     for heading, checks in duties():
         out += ["", f"## {heading}"]
         for name, about in checks:
-            out += ["", f"**{about.title}** ({', '.join(about.rules)}; `{name}`)", "", about.why]
+            rules = ", ".join(about.rules)
+            out += ["", *wrap(f"**{about.title}** ({rules}; `{name}`)"), "", *wrap(about.why)]
             if lines := snippet(name):
                 out += ["", "```diff", *lines, "```"]
     return "\n".join(out) + "\n"

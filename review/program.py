@@ -16,7 +16,7 @@ CALLBACKS = (
     *("event_init", "add", "del", "start", "stop", "read", "pmu_enable", "pmu_disable"),
     *("start_txn", "commit_txn", "cancel_txn", "setup_aux", "free_aux"),
 )
-DEFINITION = r"^[A-Za-z_][\w \t\*]*\b{}\s*\("
+DEFINITION = r"^(?!static\b)[A-Za-z_][\w \t\*]*\b{}\s*\("
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z")
 LAST_NAME = re.compile(r"([A-Za-z_]\w*)\Z")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
@@ -119,7 +119,12 @@ class Program:
         found: dict[str, list[Fact]] = defaultdict(list)
         for fact in self.facts:
             found[fact.function].append(fact)
-        return {name: sorted(facts) for name, facts in found.items()}
+        # Static functions of two files may have the same name. Those of the reviewed file are the module's.
+        return {name: sorted(self._of_one_file(facts)) for name, facts in found.items()}
+
+    def _of_one_file(self, facts: list[Fact]) -> list[Fact]:
+        own = [fact for fact in facts if fact.file == self.root]
+        return own or [fact for fact in facts if fact.file == facts[0].file]
 
     @cached_property
     def pointers(self) -> dict[str, set[str]]:

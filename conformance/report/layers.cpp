@@ -98,8 +98,9 @@ LayerResults LoadLayer(const std::string& option) {
   const std::size_t n = option.find('=');
   const std::string layer = option.substr(0, n);
   if (n == std::string::npos || std::ranges::count(kOtherLayers, layer) == 0) {
-    throw ConfigError(OneLine("--layer '" + option +
-                              "': must be LAYER=FILE, with the layer kunit, watch, vm, fuzz or source"));
+    throw ConfigError(
+        OneLine("--layer '" + option +
+                "': must be LAYER=FILE, with the layer kunit, watch, vm, fuzz or source"));
   }
   const std::string path = option.substr(n + 1);
   const auto text = ReadFile(path);

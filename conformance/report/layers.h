@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of the other layers: KUnit, watch, the vm and fuzz tests, and the review of the source
-// (docs/judging.md, "Results of other layers").
+// The results of the other layers: KUnit, watch, the vm and fuzz tests, and the review of the
+// source (docs/judging.md, "Results of other layers").
 #ifndef PMUCONF_REPORT_LAYERS_H_
 #define PMUCONF_REPORT_LAYERS_H_
 

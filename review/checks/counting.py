@@ -77,6 +77,14 @@ def prev_count(view: View) -> Found:
             for f in calls
             if f.words[0] in ("local64_add", "local64_sub") and re.search(r"->count\b", f.words[1])
         ]
+        replaced = [
+            f
+            for f in calls
+            if f.words[0] == "local64_set" and f.words[1].startswith("&event->count,")
+        ]
+        if replaced and not any("xchg" in f.words[0] for f in facts):
+            yield SUSPECT, replaced[0], "the count is set, and not advanced from prev_count"
+            continue
         if not adds or any("xchg" in f.words[0] or "xchg" in "".join(f.words) for f in facts):
             continue
         # A value that is no part of the sum begins a new period.

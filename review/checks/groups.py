@@ -12,7 +12,7 @@ from ..view import BREACH, SUSPECT, View, check
 
 Found = Iterator[tuple[str, Fact, str]]
 OWN_PMU = re.compile(
-    r"\bpmu[!=]=|->pmu[!=]=|is_software_event|is_\w*_?(?:hw|pmu)_?event|task_ctx_nr|->type[!=]="
+    r"\bpmu[!=]=|->pmu[!=]=|is_software_event|is_\w+event\(|task_ctx_nr|->type[!=]="
 )
 LEADER = re.compile(r"\bleader\b|group_leader\b")
 NEUTRAL = re.compile(
@@ -118,6 +118,8 @@ def group_software(view: View) -> Found:
             break
     for fact, why in _software_leader(view, group):
         yield BREACH, fact, why
+    for loop in group.loops:
+        yield from _unchecked_leader(view.program.functions[loop.fact.function], loop.fact)
 
 
 def _skips_software(view: View, body: list[Fact], counted: Fact) -> bool:
@@ -218,7 +220,6 @@ def group_leader(view: View) -> Found:
             continue
         done.add(function)
         facts = view.program.functions[function]
-        yield from _unchecked_leader(facts, loop.fact)
         leaders = _leader_counted(view, group, facts, loop.fact)
         starts_at_one = [
             f
@@ -230,7 +231,7 @@ def group_leader(view: View) -> Found:
             and re.search(r"num|count|used", f.words[0])
         ]
         events = _event_counted(view, group, facts)
-        leader_exit = _returns_for_leader(view, facts)
+        leader_exit = _returns_for_leader(view, facts, leaders[0] if leaders else loop.fact)
         if not leaders and len(starts_at_one) == 1 and events == 0:
             yield BREACH, starts_at_one[0], "the leader or the new event is not counted"
             continue
@@ -309,12 +310,14 @@ def _uses_event(view: View, facts: list[Fact], leader: Fact) -> bool:
     )
 
 
-def _returns_for_leader(view: View, facts: list[Fact]) -> bool:
+def _returns_for_leader(view: View, facts: list[Fact], counted: Fact) -> bool:
     """Whether the function returns early, or is not called, for an event that leads its own group."""
     pattern = re.compile(
         r"group_leader[!=]=event\b(?!->)|\bevent[!=]=(?:event->group_leader|leader)|leader[!=]=event\b(?!->)"
     )
-    tests = [f for f in facts if f.kind == "if" and pattern.search(f.words[0])]
+    tests = [
+        f for f in facts if f.kind == "if" and f.line < counted.line and pattern.search(f.words[0])
+    ]
     for test in tests:
         if any(f.kind == "return" and test.start <= f.line <= test.end for f in facts):
             return True
@@ -352,7 +355,7 @@ def _only_other_leader(view: View, facts: list[Fact], counted: Fact) -> bool:
 @check("group-capacity")
 def group_capacity(view: View) -> Found:
     """A group that never fits is refused at open."""
-    if not view.is_uncore or not view.init:
+    if not view.init:
         return
     group = Group(view)
     if any(group.counting(loop) for loop in group.loops):
@@ -368,8 +371,10 @@ def group_capacity(view: View) -> Found:
         ):
             return
     scarce = [step.fact for step in view.add if finds_counter(view, step)]
-    if scarce:
-        yield BREACH, (group.loops[0].fact if group.loops else view.init_start), (
+    if scarce and not (group.loops and not view.is_uncore) and "setup_aux" not in view.pmu.members:
+        yield BREACH if view.is_uncore else SUSPECT, (
+            group.loops[0].fact if group.loops else view.init_start
+        ), (
             "event_init does not check that the group fits, and add fails without a free counter "
             f"({scarce[0].file.name}:{scarce[0].line})"
         )

@@ -27,6 +27,7 @@ NUMBER = re.compile(r"get_\w*event|event_?(?:id|type)|[A-Z_]EVENT")
 """An expression that takes the number of an event from its config."""
 CHECKER = re.compile(r"(?:get|to|valid|check|map)\w*(?:event|config|filter)\w*\(|EVENT\w*\(")
 """A function or a macro that checks it."""
+INTERRUPTS = r"\w*request_\w*irq"
 USES_CPU = re.compile(r"\bevent->cpu\b")
 
 
@@ -49,6 +50,8 @@ def type_first(view: View) -> Found:
             return
         verdict = BREACH if view.is_uncore else SUSPECT
         yield verdict, view.init_start, "event_init does not check attr.type, so it takes events of other PMUs"
+        return
+    if not view.is_uncore:
         return
     own = guard.at
     if guard.depth == 0 and guard.fact.kind == "if":
@@ -110,6 +113,8 @@ def no_interrupt(view: View) -> Found:
         return
     by_hand = _refuses(view, r"is_sampling_event|sample_period|sample_freq")
     if by_hand:
+        if "NO_INTERRUPT" not in view.capabilities and not view.program.calls(INTERRUPTS):
+            yield SUSPECT, by_hand.at, "the PMU has no interrupt and no PERF_PMU_CAP_NO_INTERRUPT"
         return
     if "NO_INTERRUPT" in view.capabilities:
         yield SUSPECT, view.init_start, (
@@ -124,9 +129,14 @@ def refuse_task(view: View) -> Found:
     """A system-wide PMU refuses events of a task."""
     if not view.is_uncore or not view.init:
         return
-    if _refuses(view, r"PERF_ATTACH_TASK|\bcpu<0|\bcpu==-1|\bcpu<=-1|hw\.target|cpu>=nr_cpu"):
+    if _refuses(view, r"PERF_ATTACH_TASK|hw\.target"):
         return
-    yield SUSPECT, view.init_start, "event_init leaves events of a task to the core"
+    test = _refuses(view, r"\bcpu<0|\bcpu==-1|\bcpu<=-1|cpu>=nr_cpu")
+    if test:
+        message = "an event of a task on one CPU is left to the core, which refuses it since 6.12"
+        yield SUSPECT, test.at, message
+    else:
+        yield SUSPECT, view.init_start, "event_init leaves events of a task to the core"
 
 
 @check("cpu-negative")
@@ -147,7 +157,8 @@ def cpu_negative(view: View) -> Found:
             and USES_CPU.search(fact.words[1])
             and not fact.words[0].startswith(("dev_", "pr_"))
         ):
-            yield BREACH, fact, f"{fact.words[0]}() gets event->cpu, which is -1 for an event of a task"
+            # Kernels since 6.12 refuse such an event of a PMU without a task context before event_init.
+            yield SUSPECT, fact, f"{fact.words[0]}() gets event->cpu, which is -1 for an event of a task"
             return
 
 
@@ -183,7 +194,7 @@ def config_range(view: View) -> Found:
                 tainted.add(name[1])
     for step in view.init:
         fact = step.fact
-        if fact.kind not in ("if", "return", "loop"):
+        if fact.kind not in ("if", "return", "loop") or "group" in fact.function:
             continue
         words = set(re.findall(r"\w+", " ".join(fact.words)))
         if fact.kind == "return" and not re.search(r"[<>&(]|==", fact.words[0]):
@@ -213,8 +224,6 @@ def config_range(view: View) -> Found:
 @check("no-exclude")
 def no_exclude(view: View) -> Found:
     """A PMU that counts all modes refuses exclude bits."""
-    if not view.is_uncore:
-        return
     if "NO_EXCLUDE" in view.capabilities or view.mentions(
         view.init, r"exclude_\w+|event_has_any_exclude_flag"
     ):
@@ -222,7 +231,8 @@ def no_exclude(view: View) -> Found:
     if view.capabilities and not re.search(r"PERF_PMU_CAP|^0$", view.capabilities):
         yield CANNOT_TELL, view.pmu.place, f"the capabilities are {view.capabilities}"
         return
-    yield BREACH, view.pmu.members.get("capabilities", view.pmu.place), (
+    verdict = BREACH if view.is_uncore else SUSPECT
+    yield verdict, view.pmu.members.get("capabilities", view.pmu.place), (
         "exclude_kernel and the other exclude bits are accepted and ignored: PERF_PMU_CAP_NO_EXCLUDE is missing"
     )
 

@@ -11,6 +11,7 @@ from ..view import BREACH, CANNOT_TELL, SUSPECT, View, check
 
 Found = Iterator[tuple[str, Fact, str]]
 UNLOADABLE = re.compile(r"^\s*(?:module_exit|module_(?!init|param)\w*driver)\s*\(", re.M)
+STARTS = re.compile(r"^\s*(?:\w*initcall\w*|builtin_\w+|module_init)\s*\(", re.M)
 REQUEST = r"(?:devm_)?request_(?:threaded_|any_context_)?irq|pci_request_irq"
 FLAGS_AT = {
     "devm_request_threaded_irq": 4,
@@ -47,7 +48,11 @@ def module_owner(view: View) -> Found:
         return
     text = view.program.texts[view.pmu.place.file]
     if UNLOADABLE.search(text):
-        yield BREACH, view.pmu.place, "the module can be unloaded, and .module of its struct pmu is not set"
+        verdict = BREACH if view.is_uncore else SUSPECT
+        yield verdict, view.pmu.place, "the module can be unloaded, and .module of its struct pmu is not set"
+    elif view.is_uncore and not STARTS.search(text) and "MODULE_LICENSE" not in text:
+        message = "the PMU of a part of a driver has no .module, which matters if the driver can be unloaded"
+        yield SUSPECT, view.pmu.place, message
 
 
 @check("parent")
@@ -66,6 +71,10 @@ def parent(view: View) -> Found:
     ]
     if devices and view.program.knows_parent:
         yield BREACH, view.pmu.place, "the driver has a device, and .parent of its struct pmu is not set"
+    elif view.program.knows_parent and re.search(
+        r"struct (?:pci_dev|drm_\w+|[a-z]\w*_(?:device|iommu)) \*", view.program.source
+    ):
+        yield SUSPECT, view.pmu.place, ".parent of the struct pmu is not set"
 
 
 @check("cpuhp-order")
@@ -123,6 +132,8 @@ def irq_flags(view: View) -> Found:
 def _is_counters(view: View, arguments: list[str]) -> bool:
     """Whether a handler among the arguments reads the counters of the PMU."""
     names = [word.lstrip("&") for word in arguments if word.lstrip("&") in view.program.functions]
+    if view.is_uncore and not view.samples:
+        return True
     reached = view.program.reached(*names)
     counting = view.program.reached(
         *(view.pmu.value(n).lstrip("&") for n in ("read", "stop", "start", "del"))
