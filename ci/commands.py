@@ -170,6 +170,12 @@ COMMANDS = {
         GUEST,
         _named("ID"),
     ),
+    "review": Command(
+        "review the source of a driver: FILES= sources, folders, or a patch; TREE= the kernel tree that has it or that "
+        "the patch applies to; WAIVE= accepted findings; exit status 0 no breach, 1 a breach, 2 not reviewed",
+        (_python("review"),),
+        options=_named("FILES", "TREE", "WAIVE"),
+    ),
     "coverage": Command(
         "report the branches of driver/core and driver/model that the unit tests take; and make lines",
         (_python("ci.lines"), _python("ci.coverage")),

@@ -38,7 +38,7 @@ endforeach()
 # A file is a test of make check, of make nightly, or of both: by its marks. Its lines `# untraced: PATH ...` list what
 # it reads, if it does not run under a tracer.
 set(sources)
-foreach(component ci conformance driver fuzz kunit oracle pmubase results tools vm)
+foreach(component ci conformance driver fuzz kunit oracle pmubase results review tools vm)
   file(GLOB_RECURSE found RELATIVE ${ROOT} ${ROOT}/${component}/*_test.py)
   list(APPEND sources ${found})
 endforeach()

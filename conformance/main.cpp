@@ -391,7 +391,7 @@ int Main(int argc, char** argv) {
   const auto add_layers = [&](CLI::App* command) {
     command
         ->add_option("--layer", options.layers,
-                     "LAYER=FILE: results of kunit, watch, vm or fuzz, for a joined verdict")
+                     "LAYER=FILE: results of kunit, watch, vm, fuzz or source, for a joined verdict")
         ->type_size(1)
         ->allow_extra_args(false);
   };

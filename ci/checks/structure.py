@@ -47,10 +47,11 @@ MAY_IMPORT = {
     "conformance/rules": ("pmubase",),
     "faults": ("pmubase", "conformance/rules"),
     "results": ("pmubase", "conformance/rules", "faults"),
+    "review": ("pmubase", "conformance/rules"),
     "vm": ("pmubase", "conformance/rules", "results"),
     "kunit": ("pmubase", "vm"),
     "fuzz": ("pmubase", "vm"),
-    "ci": ("pmubase", "conformance/rules", "faults", "results", "vm", "kunit", "fuzz"),
+    "ci": ("pmubase", "conformance/rules", "faults", "results", "review", "vm", "kunit", "fuzz"),
 }
 """The packages that the Python of a package may import, or run with -m, in addition to its own. They form no cycle."""
 ALSO_IMPORTS = {
@@ -64,7 +65,7 @@ SOURCES = {".c", ".h", ".cpp", ".py", ".js", ".sh", ".cmake", ".inc"}
 SLEEP = re.compile(r"\b(sleep|usleep|nanosleep|msleep|mdelay|sleep_for|sleep_until)\s*\(")
 SLEEP_FOLDERS = (
     *("conformance", "oracle", "tools", "driver", "kunit", "pmubase", "vm", "ci"),
-    *("faults", "fuzz", "results"),
+    *("faults", "fuzz", "results", "review"),
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"][^>"]+[>"])', re.M)
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)

@@ -16,7 +16,12 @@ namespace {
 
 using ResultsByRule = std::map<std::string_view, std::vector<Result>>;
 
-constexpr std::string_view kAllLayers[] = {kSuiteLayer, "kunit", kWatchLayer, "vm", "fuzz"};
+constexpr std::string_view kAllLayers[] = {kSuiteLayer, "kunit", kWatchLayer,
+                                           "vm",        "fuzz",  kSourceLayer};
+
+// Returns whether a layer can fail a rule, but not pass it: watch sees only the calls that happen,
+// and a source without a mistake that the review knows may have another one.
+bool OnlyFails(std::string_view layer) { return layer == kWatchLayer || layer == kSourceLayer; }
 
 // Returns the meaning of a case's result for one of its rules. A case that failed only other rules
 // has no answer for this one.
@@ -122,9 +127,12 @@ class Layers {
         answers.push_back({layer, AnswerOf(layer, rule.id)});
       }
     }
-    // The catalogue does not name watch: it checks rules that other layers test.
-    const RuleResult watched = AnswerOf(kWatchLayer, rule.id);
-    if (watched != RuleResult::kNotRun) answers.push_back({kWatchLayer, watched});
+    // The catalogue does not name these layers: they check rules that other layers test.
+    for (const std::string_view layer : {kWatchLayer, kSourceLayer}) {
+      const RuleResult answer = AnswerOf(layer, rule.id);
+      const bool known = layer == kWatchLayer ? answer != RuleResult::kNotRun : IsJudgement(answer);
+      if (known) answers.push_back({layer, answer});
+    }
     return answers;
   }
 
@@ -176,16 +184,16 @@ RuleResult JoinAnswers(const std::vector<LayerAnswer>& answers) {
   if (count(kFailed) > 0) return kFailed;
   if (count(kNotJudged) > 0) return kNotJudged;
   const auto passed = std::ranges::count_if(answers, [](const LayerAnswer& one) {
-    return one.layer != kWatchLayer && one.result == kPassed;
+    return !OnlyFails(one.layer) && one.result == kPassed;
   });
   const bool watched = std::ranges::any_of(answers, [](const LayerAnswer& one) {
-    return one.layer == kWatchLayer && IsJudgement(one.result);
+    return OnlyFails(one.layer) && IsJudgement(one.result);
   });
   const int some = static_cast<int>(passed) + count(kPartial) + count(kWaived);
   if (count(kIncomplete) + count(kNotTested) > 0)
     return some + count(kIncomplete) > 0 ? kIncomplete : kNotTested;
   if (std::ranges::any_of(answers, [](const LayerAnswer& one) {
-        return one.layer != kWatchLayer && one.result == kPartial;
+        return !OnlyFails(one.layer) && one.result == kPartial;
       })) {
     return kPartial;
   }

@@ -18,7 +18,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 4> kOtherLayers = {"kunit", "watch", "vm", "fuzz"};
+constexpr std::array<std::string_view, 5> kOtherLayers = {"kunit", kWatchLayer, "vm", "fuzz",
+                                                          kSourceLayer};
 
 CaseResult ParseCase(const Json& json) {
   CaseResult row;
@@ -97,8 +98,9 @@ LayerResults LoadLayer(const std::string& option) {
   const std::size_t n = option.find('=');
   const std::string layer = option.substr(0, n);
   if (n == std::string::npos || std::ranges::count(kOtherLayers, layer) == 0) {
-    throw ConfigError(OneLine("--layer '" + option +
-                              "': must be LAYER=FILE, with the layer kunit, watch, vm or fuzz"));
+    throw ConfigError(
+        OneLine("--layer '" + option +
+                "': must be LAYER=FILE, with the layer kunit, watch, vm, fuzz or source"));
   }
   const std::string path = option.substr(n + 1);
   const auto text = ReadFile(path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of the other layers: KUnit, watch, and the vm and fuzz tests (docs/judging.md,
-// "Results of other layers").
+// The results of the other layers: KUnit, watch, the vm and fuzz tests, and the review of the
+// source (docs/judging.md, "Results of other layers").
 #ifndef PMUCONF_REPORT_LAYERS_H_
 #define PMUCONF_REPORT_LAYERS_H_
 
@@ -19,6 +19,7 @@ class Target;
 
 inline constexpr std::string_view kSuiteLayer = "suite";
 inline constexpr std::string_view kWatchLayer = "watch";
+inline constexpr std::string_view kSourceLayer = "source";  // the review of the driver's source
 inline constexpr std::string_view kReviewLayer = "review";  // no program tests the rule
 
 // The results of one layer, from its file. A fact that the file does not state is "".
@@ -32,7 +33,7 @@ struct LayerResults {
   std::vector<std::string> problems;
 };
 
-// Returns the layers other than the suite: "kunit", "watch", "vm", "fuzz".
+// Returns the layers other than the suite: "kunit", "watch", "vm", "fuzz", "source".
 std::span<const std::string_view> OtherLayers();
 
 // Returns the name of a layer in a sentence: "the suite", "KUnit".

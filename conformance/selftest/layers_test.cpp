@@ -127,6 +127,14 @@ TEST(JoinAnswers, WatchAlonePassesARuleInPart) {
   EXPECT_EQ(JoinAnswers({{"kunit", kPassed}, {"watch", kPassed}}), kPassed);
 }
 
+TEST(JoinAnswers, SourceAlonePassesARuleInPart) {
+  using enum RuleResult;
+  EXPECT_EQ(JoinAnswers({{"kunit", kNotRun}, {"source", kPassed}}), kPartial);
+  EXPECT_EQ(JoinAnswers({{"kunit", kNotRun}, {"watch", kPassed}, {"source", kPassed}}), kPartial);
+  EXPECT_EQ(JoinAnswers({{"kunit", kPassed}, {"source", kPassed}}), kPassed);
+  EXPECT_EQ(JoinAnswers({{"kunit", kPassed}, {"source", kFailed}}), kFailed);
+}
+
 TEST(Layers, SuiteAloneIsNamedAndOtherLayersAreNotRun) {
   const Report report = JudgeIt({});
   EXPECT_EQ(report.verdict, Verdict::kConformant);
@@ -301,7 +309,7 @@ TEST(Layers, InvalidFileOrOptionIsAOneLineError) {
   for (const char* option : {"kunit", "suite=x", "doc=x", "=x", ""}) {
     EXPECT_EQ(ErrorOf([&] { LoadLayer(option); }),
               "--layer '" + std::string(option) +
-                  "': must be LAYER=FILE, with the layer kunit, watch, vm or fuzz");
+                  "': must be LAYER=FILE, with the layer kunit, watch, vm, fuzz or source");
   }
   EXPECT_EQ(ErrorOf([] { LoadLayer("kunit=/no/such"); }), "/no/such: cannot be read");
 }
