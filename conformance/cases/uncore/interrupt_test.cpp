@@ -69,7 +69,8 @@ void ExpectInterruptsOnDesignatedCpu(const EventSpec& spec) {
 
 CONFORMANCE_CASE(Uncore, InterruptArrivesOnTheCpuOfTheEvents, .rules = {rule::UNC_014},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kSystemWide,
-                           Cap::kCpus2}) {
+                           Cap::kCpus2},
+                 .budget_s = 20) {
   // A case before this one may have moved the events.
   if (!HasCpuParameter()) LoadModuleOn(OnlineCpus().back());
   const EventSpec spec = target().AnyEvent();
