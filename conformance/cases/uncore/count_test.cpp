@@ -160,21 +160,20 @@ CONFORMANCE_CASE(Uncore, OthersThatComeAndGoDisturbNothing, .rules = {rule::UNC_
   const EventSpec picky = target().Events({.constrained = true}).front();
   const Event event = Open(spec, {.disabled = false});
   const Event other = Open(spec, {.disabled = false});
+  // Only some counters can count this event. The events on them must move.
+  const std::vector guests(std::min<std::size_t>(CounterCount(picky), 2), picky);
   for (std::uint64_t i = 1; i <= 20; ++i) {
-    // Only some counters can count this event. The events on them must move.
-    const Event guest = Open(picky, {.disabled = false});
-    const Event second = Open(picky, {.disabled = false});
+    const std::vector<Event> come = OpenEach(guests, {.disabled = false});
     Pulse(spec, 7);
     Pulse(picky, 5);
-    EXPECT_THAT(guest.Read(), Counted(picky, 5));
-    EXPECT_THAT(second.Read(), Counted(picky, 5));
+    for (const Event& guest : come) EXPECT_THAT(guest.Read(), Counted(picky, 5));
     EXPECT_THAT(event.Read(), Counted(spec, 7 * i));
     EXPECT_THAT(other.Read(), Counted(spec, 7 * i));
   }
 }
 
 CONFORMANCE_CASE(Uncore, ClosedEventsLeaveTheDeviceIdle, .rules = {rule::UNC_012},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kSystemWide},
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kSystemWide},
                  .over = {Over<dim::Cpu>(), Over(dim::Member::kAlone, dim::Member::kLast)}) {
   const std::vector<EventSpec> specs = FullSet();
   std::vector<Event> events;
@@ -190,6 +189,7 @@ CONFORMANCE_CASE(Uncore, ClosedEventsLeaveTheDeviceIdle, .rules = {rule::UNC_012
   // The siblings go first. After its leader, a sibling would be a group of its own.
   while (!events.empty()) events.pop_back();
   EXPECT_EQ(port().Stats().used, 0u);
+  if (!target().Has(Cap::kRegisters)) return;
   EXPECT_EQ(port().Stats().live_events, 0u);
   EXPECT_EQ(port().ReadRegister(kGlobalControl), 0u);
   for (unsigned i = 0; i < target().general(); ++i) {

@@ -84,7 +84,7 @@ CONFORMANCE_CASE(Uncore, MembersOpenedOnAnyCpuFormGroup, .rules = {rule::UNC_010
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kCpus2, Cap::kGroups}) {
   const EventSpec spec = target().AnyEvent();
   for (const int designated : target().Cpus()) {
-    MoveEventsTo(designated);
+    StartEventsOn(designated);
     for (const int leader_cpu : OnlineCpus()) {
       for (const int sibling_cpu : OnlineCpus()) {
         const Event leader = Open(spec, {.pid = -1, .cpu = leader_cpu});
@@ -114,7 +114,7 @@ CONFORMANCE_CASE(Uncore, EventsMoveWhenCpuGoesOffline,
                  .rules = {rule::UNC_007, rule::UNC_004, rule::HOT_004, rule::DRC_091},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   const int leaving = LeavingCpu();
-  MoveEventsTo(leaving);
+  StartEventsOn(leaving);
   ASSERT_EQ(target().DesignatedCpu(), leaving) << rule::UNC_004;
   const std::vector<EventSpec> specs = FullSet();
   const std::vector<Event> events = OpenEach(specs, {.disabled = false});
@@ -136,7 +136,7 @@ CONFORMANCE_CASE(Uncore, CountersArePolledAfterMove,
                            Cap::kHotplug},
                  .budget_s = 20) {
   const int leaving = LeavingCpu();
-  MoveEventsTo(leaving);
+  StartEventsOn(leaving);
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false});
   Pulse(spec, CounterRange() + 1);
@@ -155,7 +155,7 @@ CONFORMANCE_CASE(Uncore, GroupsMoveWhole, .rules = {rule::UNC_007, rule::HOT_004
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug, Cap::kGroups},
                  .budget_s = 20) {
   const int leaving = LeavingCpu();
-  MoveEventsTo(leaving);
+  StartEventsOn(leaving);
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   group.Enable();
@@ -173,7 +173,7 @@ CONFORMANCE_CASE(Uncore, GroupsMoveWhole, .rules = {rule::UNC_007, rule::HOT_004
 CONFORMANCE_CASE(Uncore, MovedEventObeysEnableAndDisable, .rules = {rule::UNC_007},
                  .needs = {Cap::kStimulus, Cap::kSystemWide, Cap::kHotplug}, .budget_s = 20) {
   const int leaving = LeavingCpu();
-  MoveEventsTo(leaving);
+  StartEventsOn(leaving);
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec);
   Offline offline(leaving);

@@ -87,7 +87,7 @@ CONFORMANCE_CASE(Uncore, SiblingThatSamplesIsRefused,
 }
 
 CONFORMANCE_CASE(Uncore, RefusedOpensLeaveNothingBehind, .rules = {rule::UNC_012},
-                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kSystemWide}) {
+                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCounters, Cap::kSystemWide}) {
   const EventSpec spec = target().AnyEvent();
   const refpmu_stats before = port().Stats();
   EventSpec unknown = spec;
@@ -95,9 +95,10 @@ CONFORMANCE_CASE(Uncore, RefusedOpensLeaveNothingBehind, .rules = {rule::UNC_012
   for (int i = 0; i < 20; ++i) {
     EXPECT_FALSE(TryOpenAt(spec, 0, -1).ok());
     EXPECT_FALSE(TryOpen(spec, {.sample_period = 100}).ok());
-    EXPECT_FALSE(TryOpen(spec, {.exclude_kernel = true}).ok());
-    EXPECT_FALSE(TryOpen(unknown).ok());
-    EXPECT_FALSE(TryOpenGroup(target().AnyEvents(target().general() + 1)).ok());
+    // Other cases judge whether the driver refuses these.
+    TryOpen(spec, {.exclude_kernel = true});
+    TryOpen(unknown);
+    TryOpenGroup(target().AnyEvents(target().general() + 1));
   }
   const refpmu_stats after = port().Stats();
   EXPECT_EQ(after.live_events, before.live_events);

@@ -16,9 +16,13 @@ CONFORMANCE_CASE(Uncore, ManyWrapsAreCounted, .rules = {rule::UNC_008},
                  .needs = {Cap::kStimulus, Cap::kSystemWide}, .over = {Over<dim::Cpu>()}) {
   const EventSpec spec = target().AnyEvent();
   const Event event = Open(spec, {.disabled = false});
-  const std::uint64_t n = 9 * CounterRange() + 12'345;
-  Pulse(spec, n);
-  EXPECT_THAT(event.Read(), Counted(spec, n));
+  std::uint64_t want = 0;
+  for (int i = 0; i < 9; ++i) {
+    Pulse(spec, CounterRange());
+    want += CounterRange();
+  }
+  Pulse(spec, 12'345);
+  EXPECT_THAT(event.Read(), Counted(spec, want + 12'345));
 }
 
 // The driver derives the longest time between two reads from the width of the counters.
@@ -43,10 +47,11 @@ CONFORMANCE_CASE(Uncore, EveryCounterIsPolledBeforeWrap, .rules = {rule::UNC_008
   const std::vector<EventSpec> specs = FullSet();
   Group group(specs);
   group.Enable();
-  const std::vector<std::uint64_t> want = PulseEach(specs, 2 * CounterRange() + 5);
+  const std::vector<std::uint64_t> first = PulseEach(specs, CounterRange() + 2);
+  const std::vector<std::uint64_t> second = PulseEach(specs, CounterRange() + 3);
   const GroupReading reading = group.Read();
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    EXPECT_THAT(reading.entries[i], Counted(specs[i], want[i]));
+    EXPECT_THAT(reading.entries[i], Counted(specs[i], first[i] + second[i]));
   }
 }
 
