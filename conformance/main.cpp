@@ -390,8 +390,9 @@ int Main(int argc, char** argv) {
                   "target; all: each PMU of this machine");
   const auto add_layers = [&](CLI::App* command) {
     command
-        ->add_option("--layer", options.layers,
-                     "LAYER=FILE: results of kunit, watch, vm, fuzz or source, for a joined verdict")
+        ->add_option(
+            "--layer", options.layers,
+            "LAYER=FILE: results of kunit, watch, vm, fuzz or source, for a joined verdict")
         ->type_size(1)
         ->allow_extra_args(false);
   };
