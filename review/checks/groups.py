@@ -231,6 +231,9 @@ def group_leader(view: View) -> Found:
             and re.search(r"num|count|used", f.words[0])
         ]
         events = _event_counted(view, group, facts)
+        events += any(
+            f.kind in ("return", "if") and re.search(r"\+1\)?[<>]", f.words[0]) for f in facts
+        )
         leader_exit = _returns_for_leader(view, facts, leaders[0] if leaders else loop.fact)
         if not leaders and len(starts_at_one) == 1 and events == 0:
             yield BREACH, starts_at_one[0], "the leader or the new event is not counted"

@@ -106,6 +106,8 @@ def cpuhp_order(view: View) -> Found:
 def irq_flags(view: View) -> Found:
     """The interrupt stays on its CPU and in hard interrupt context."""
     for call in view.program.calls(REQUEST):
+        if call.file != view.program.root and call.file != view.pmu.place.file:
+            continue
         arguments = split_arguments(call.words[1])
         place = FLAGS_AT.get(call.words[0])
         if place is None or len(arguments) <= place or not _is_counters(view, arguments):

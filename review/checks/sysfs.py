@@ -12,7 +12,7 @@ from ..view import BREACH, SUSPECT, View, check
 Found = Iterator[tuple[str, Fact, str]]
 EVENT_MACRO = re.compile(r"\w*(?:EVENT|CYCLE)\w*|\w+_(?:evt|event)\w*", re.I)
 PRINTS = re.compile(
-    r"\b(s[cn]*printf)\(\s*(?:buf|page|buffer)\s*(?:\+\s*\w+\s*)?,(?!\s*sizeof|\s*\w*(?:len|size)\b)"
+    r"\b(s[cn]*printf)\(\s*(?:buf|page)\s*(?:\+\s*\w+\s*)?,(?!\s*sizeof|\s*\w*(?:len|size)\b)"
 )
 """A call that prints to a page; one that gets the size of a variable prints to something else."""
 NAME = re.compile(r"\"?([A-Za-z][\w.-]*)\"?\Z")
