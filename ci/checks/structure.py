@@ -33,6 +33,7 @@ MAY_USE = {
     ),
     "oracle": MODEL_COMPONENTS,
     "oracle/program": (*SUITE_ROOMS, "oracle"),
+    "oracle/spec": MODEL_COMPONENTS[:4],
     "oracle/tests": (*SUITE_ROOMS, "oracle"),
     "tools": MODEL_COMPONENTS,
     "tools/profile": MODEL_COMPONENTS[:4],
