@@ -103,8 +103,8 @@ void SpecModel::Open(unsigned slot, const SpecOpen& call, const SpecResult& resu
 }
 
 // A member of another software PMU may not start when its leader runs: CORE-9.
-// The first hardware member moves its group to another context. The kernel then gives each member
-// the state that its attr asks for, against GRP-003 ("A moved group forgets its state").
+// The first hardware member moves its group to another context. Kernels then stop a group that was
+// enabled after it was opened, against GRP-003.
 void SpecModel::NoteMove(const SpecEvent& member) {
   const std::vector<std::size_t> group = GroupOf(member);
   const auto hardware = [this](std::size_t i) { return events_[i].kind.hardware(); };

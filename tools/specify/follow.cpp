@@ -66,7 +66,7 @@ bool Follower::Valid(const Step& step, const perf_event_attr& attr, const EventK
   if (attr.inherit && (attr.read_format & PERF_FORMAT_GROUP) != 0) return false;
   if (call.group == OpenGroup::kNone) return true;
   // After tasks have exchanged their equal events, the leader may belong to the child.
-  if (attr.inherit && child_) return false;
+  if (attr.inherit && forked_) return false;
   const std::optional<Opened>& leader = opened_[step.other];
   return leader && leader->leads && leader->who == call.who && leader->cpu == call.cpu &&
          leader->attr.inherit == attr.inherit && !attr.pinned && !attr.exclusive &&
@@ -138,7 +138,7 @@ void Follower::Follow(SpecModel& model, const Step& step, const Outcome& outcome
     case Operation::kTasks:
       return model.SwitchTasks(step.which == 1, result);
     case Operation::kFork:
-      if (outcome.error == 0) child_ = true;
+      if (outcome.error == 0) child_ = forked_ = true;
       return model.Fork(result);
     case Operation::kChild:
       if (step.which == 2) return;
@@ -164,7 +164,7 @@ std::vector<FollowedStep> Follower::Run(const Program& program, volatile std::ui
   SpecModel model(kinds_.machine, judge_);
   model.SetTasks(static_cast<std::uint32_t>(getpid()));
   opened_ = {};
-  child_ = false;
+  child_ = forked_ = false;
   std::vector<FollowedStep> steps;
   bool switched = false;
   now_ = Now(&switched);

@@ -61,7 +61,7 @@ class Follower {
   SpecCoverage* coverage_;
   ProgramExecutor executor_;
   std::array<std::optional<Opened>, kProgramSlots> opened_;
-  bool child_ = false, exited_ = false;
+  bool child_ = false, forked_ = false;
   SpecNow now_;
 };
 
