@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf: list, target, run, probe, watch, explain, serve, case, repro, report. Exit status:
-// 0 success, 1 not conformant, 2 no verdict.
+// pmuconf: list, target, run, probe, watch, explain, serve, case, repro, specify, report. Exit
+// status: 0 success, 1 not conformant, 2 no verdict.
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,7 +38,8 @@
 #include "system/sysfs.h"
 #include "target/target_json.h"
 #include "target/target_of_process.h"
-#include "tools/repro/command.h"
+#include "tools/repro/options.h"
+#include "tools/specify/options.h"
 #include "tools/watch/command.h"
 #include "version.h"
 
@@ -70,6 +71,7 @@ struct Options {
   bool explain_json = false;
   WatchOptions watch;
   ReproOptions repro;
+  SpecifyOptions specify;
 };
 
 // Returns the status of `body`, or prints its error and returns 2.
@@ -344,6 +346,12 @@ int ReproOne(const Options& options) {
   return Repro(program, options.repro.cpus);
 }
 
+int SpecifyTarget(const Options& options) {
+  SetTarget(LoadTarget(options.target));
+  ResolveTarget();
+  return Specify(options.specify);
+}
+
 int Main(int argc, char** argv) {
   Options options;
   CLI::App app("pmuconf: conformance suite for Linux PMU drivers");
@@ -428,15 +436,10 @@ int Main(int argc, char** argv) {
   watch->add_option("--json", options.watch.json, "output file for the results as JSON");
   watch->add_option("command", options.watch.command, "command to run meanwhile, after --");
 
-  auto* const repro =
-      app.add_subcommand("repro", "replay a program of perf operations that the fuzzer found");
-  repro->add_option("file", options.repro.file, "the program as text, or the fuzzer's input")
-      ->required();
-  repro->add_option("--target", options.repro.target, "target of a fuzzer's input")
-      ->capture_default_str();
-  repro->add_flag("--print", options.repro.print, "print an equivalent program in C");
-  repro->add_flag("--text", options.repro.text, "print the program as text, which can be edited");
-  repro->add_flag("--cpus", options.repro.cpus, "allow CPU hotplug although this is not a guest");
+  CLI::App* const repro = AddRepro(&app, &options.repro);
+
+  CLI::App* const specify = AddSpecify(&app, &options.specify);
+  add_target(specify)->required();
 
   auto* const explain = app.add_subcommand("explain", "print a rule or a case");
   explain->add_option("id", options.explain_id, "id of a rule or a case");
@@ -478,6 +481,7 @@ int Main(int argc, char** argv) {
   if (probe->parsed()) return ProbeCommand(options.probe);
   if (watch->parsed()) return Watch(options.watch);
   if (repro->parsed()) return ReproOne(options);
+  if (specify->parsed()) return SpecifyTarget(options);
   if (explain->parsed()) return ExplainOne(options);
   if (one->parsed()) return RunCase(options);
   if (report->parsed()) return ReportStream(options);

@@ -29,6 +29,8 @@ unit_tests(conformance conformance/selftest/conformance_selftest 1 conformance)
 unit_tests(oracle oracle/tests/oracle_tests 1)
 unit_tests(profile tools/profile/tests/profile_tests 1)
 unit_tests(repro tools/repro/tests/repro_tests 1)
+unit_tests(specification oracle/spec/tests/specification_tests 1)
+unit_tests(specify tools/specify/tests/specify_tests 1)
 unit_tests(watch tools/watch/tests/watch_tests 1)
 unit_tests(work vm/tcg/tests/work_tests 1)
 

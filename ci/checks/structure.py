@@ -29,14 +29,16 @@ MAY_USE = {
     "conformance/selftest": (*SUITE_ROOMS, "conformance/lies", "conformance/report"),
     "conformance": (
         *(*SUITE_ROOMS, "conformance/lies", "conformance/report"),
-        *("tools/repro", "tools/watch"),
+        *("tools/repro", "tools/specify", "tools/watch"),
     ),
     "oracle": MODEL_COMPONENTS,
     "oracle/program": (*SUITE_ROOMS, "oracle"),
+    "oracle/spec": MODEL_COMPONENTS[:4],
     "oracle/tests": (*SUITE_ROOMS, "oracle"),
     "tools": MODEL_COMPONENTS,
     "tools/profile": MODEL_COMPONENTS[:4],
     "tools/repro": (*SUITE_ROOMS, "oracle"),
+    "tools/specify": (*SUITE_ROOMS, "oracle", "oracle/spec", "tools/repro"),
     "tools/watch": MODEL_COMPONENTS,
 }
 """The components whose headers the C++ of a component may include, in addition to its own. They form no cycle."""

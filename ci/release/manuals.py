@@ -16,7 +16,18 @@ PURPOSES = {
     "pmuvm": "run the conformance suite pmuconf in virtual machines",
 }
 COMMANDS = {
-    "pmuconf": ("list", "target", "run", "probe", "watch", "repro", "explain", "case", "report"),
+    "pmuconf": (
+        "list",
+        "target",
+        "run",
+        "probe",
+        "watch",
+        "repro",
+        "specify",
+        "explain",
+        "case",
+        "report",
+    ),
     "pmuvm": ("kernels", "fetch", "module", "run", "probe", "compare", "page", "exec"),
 }
 """The commands whose options the pages describe."""

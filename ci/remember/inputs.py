@@ -23,7 +23,8 @@ RUNNER = (
         for name in ("text", "system", "perf", "stimulus", "target", "harness")
     ),
     "oracle/libpmuconf_errno_model.a",
-    *(f"tools/{name}/libpmuconf_{name}.a" for name in ("repro", "watch")),
+    "oracle/spec/libpmuconf_specification.a",
+    *(f"tools/{name}/libpmuconf_{name}.a" for name in ("repro", "specify", "watch")),
 )
 REPORT = ("conformance/report/libpmuconf_report.a",)
 LINKED = ("libbpf-dev", "libelf-dev", "zlib1g-dev", "libgtest-dev", "libgmock-dev", "libc6-dev")

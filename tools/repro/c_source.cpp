@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "target/target.h"
 #include "tools/repro/c_helpers.h"
 #include "tools/repro/program.h"
 
@@ -116,6 +117,11 @@ std::string CallOf(const Step& step, std::size_t number) {
     case Operation::kCpu:
       out << "second_cpu(" << step.which << ")";
       break;
+    case Operation::kAdvance:
+    case Operation::kDuplicate:
+    case Operation::kChildPulse:
+      throw ConfigError("program: there is no C for operation '" +
+                        std::string(OperationName(step.operation)) + "'");
   }
   return out.str();
 }

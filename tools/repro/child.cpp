@@ -89,8 +89,23 @@ int Bpf() {
   return program.get();
 }
 
+Outcome PulseOf(int port, unsigned which, std::uint64_t count) {
+  if (port < 0) return Missing(ENXIO);
+  refpmu_pulse pulse = {};
+  pulse.size = sizeof(pulse);
+  pulse.cpu = REFPMU_CPU_CURRENT;
+  pulse.event = ProgramPulses()[which];
+  pulse.privilege = count % 2 == 0 ? REFPMU_PRIV_USER : REFPMU_PRIV_KERNEL;
+  pulse.n = count;
+  return OutcomeOf(ioctl(port, REFPMU_IOC_PULSE, &pulse));
+}
+
+// After this letter come the kind of pulse, and the number of pulses after the first.
+constexpr char kPulseLetter = 'p';
+using PulseCommand = std::array<std::uint8_t, 2>;
+
 // The main loop of a program's child: each letter is a command, which the child confirms.
-[[noreturn]] void RunChildCommands(int fd) {
+[[noreturn]] void RunChildCommands(int fd, int port) {
   constexpr std::uint64_t kRounds = 16;
   char letter = 0;
   while (read(fd, &letter, 1) == 1) {
@@ -98,6 +113,13 @@ int Bpf() {
     if (letter == '1') {
       execl(kOther, kOther, static_cast<char*>(nullptr));
       _exit(kChildFailed);
+    }
+    if (letter == kPulseLetter) {
+      PulseCommand command = {};
+      if (read(fd, command.data(), command.size()) != ssize_t{command.size()}) break;
+      if (PulseOf(port, command[0], command[1] + 1u).error != 0) letter = 'e';
+      if (write(fd, &letter, 1) != 1) break;
+      continue;
     }
     for (unsigned way = 0; way < ChoiceCount(Operation::kWork); ++way) Work(way, kRounds);
     if (write(fd, &letter, 1) != 1) break;
@@ -128,8 +150,7 @@ ProgramExecutor::~ProgramExecutor() {
 }
 
 Outcome ProgramExecutor::Do(const Step& step) {
-  const Slot& slot = slots_[step.slot];
-  pollfd poll_fd = {slot.fd, POLLIN, 0};
+  data_.clear();
   switch (step.operation) {
     case Operation::kOpen:
       return DoOpen(step);
@@ -146,7 +167,7 @@ Outcome ProgramExecutor::Do(const Step& step) {
     case Operation::kDrain:
       return Drain(step.slot);
     case Operation::kPoll:
-      return OutcomeOf(poll(&poll_fd, 1, 0));
+      return Poll(step.slot);
     case Operation::kClose:
       return Close(step.slot);
     case Operation::kTasks:
@@ -167,6 +188,12 @@ Outcome ProgramExecutor::Do(const Step& step) {
       return Attach(step.slot);
     case Operation::kCpu:
       return Cpu(step.which == 1);
+    case Operation::kAdvance:
+      return Advance(step);
+    case Operation::kDuplicate:
+      return Duplicate(step);
+    case Operation::kChildPulse:
+      return ChildPulse(step);
   }
   return {};
 }
@@ -319,13 +346,37 @@ Outcome ProgramExecutor::Ioctl(const Step& step) {
       break;
     }
   }
-  return OutcomeOf(ioctl(fd, ioctl_row.request, arg));
+  const Outcome outcome = OutcomeOf(ioctl(fd, ioctl_row.request, arg));
+  if (ioctl_row.request == PERF_EVENT_IOC_ID) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(value);
+    data_.assign(bytes, bytes + sizeof(value[0]));
+  }
+  return outcome;
 }
 
 Outcome ProgramExecutor::Read(const Step& step) {
-  std::byte bytes[kProgramWork] = {};
-  return OutcomeOf(
-      read(slots_[step.slot].fd, bytes, std::min<std::size_t>(step.value, sizeof(bytes))));
+  data_.resize(std::min<std::size_t>(step.value, kProgramWork));
+  const Outcome outcome = OutcomeOf(read(slots_[step.slot].fd, data_.data(), data_.size()));
+  data_.resize(outcome.error == 0 ? static_cast<std::size_t>(outcome.value) : 0);
+  return outcome;
+}
+
+Outcome ProgramExecutor::Poll(unsigned slot) {
+  pollfd poll_fd = {slots_[slot].fd, POLLIN | POLLRDNORM, 0};
+  const Outcome outcome = OutcomeOf(poll(&poll_fd, 1, 0));
+  data_.assign(1, static_cast<std::byte>(poll_fd.revents & 0xff));
+  return outcome;
+}
+
+Outcome ProgramExecutor::Duplicate(const Step& step) {
+  Slot& to = slots_[step.other];
+  if (slots_[step.slot].fd < 0) return Missing(EBADF);
+  if (to.fd >= 0 || to.ring != nullptr || to.aux != nullptr) return Missing(EBUSY);
+  const Outcome outcome = OutcomeOf(fcntl(slots_[step.slot].fd, F_DUPFD_CLOEXEC, 0));
+  if (outcome.error != 0) return outcome;
+  to.fd = static_cast<int>(outcome.value);
+  events_.Duplicated(step.slot, step.other);
+  return outcome;
 }
 
 Outcome ProgramExecutor::Close(unsigned at) {
@@ -345,7 +396,7 @@ Outcome ProgramExecutor::ForkOne() {
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close(ends[0]);
-    RunChildCommands(ends[1]);
+    RunChildCommands(ends[1], port_.get());
   }
   const Outcome outcome = OutcomeOf(pid);
   close(ends[1]);
@@ -376,14 +427,29 @@ Outcome ProgramExecutor::CommandChild(unsigned which) {
 }
 
 Outcome ProgramExecutor::Pulse(const Step& step) {
+  return PulseOf(port_.get(), step.which, step.value);
+}
+
+Outcome ProgramExecutor::ChildPulse(const Step& step) {
+  if (child_ < 0) return Missing(ECHILD);
+  const std::array<std::uint8_t, 3> command = {kPulseLetter, static_cast<std::uint8_t>(step.which),
+                                               static_cast<std::uint8_t>(step.value - 1)};
+  char answer = 0;
+  if (send(child_fd_, command.data(), command.size(), MSG_NOSIGNAL) != ssize_t{command.size()} ||
+      read(child_fd_, &answer, 1) != 1) {
+    return Missing(EPIPE);
+  }
+  return answer == kPulseLetter ? OutcomeOf(0) : Missing(EIO);
+}
+
+Outcome ProgramExecutor::Advance(const Step& step) {
   if (port_.get() < 0) return Missing(ENXIO);
-  refpmu_pulse pulse = {};
-  pulse.size = sizeof(pulse);
-  pulse.cpu = REFPMU_CPU_CURRENT;
-  pulse.event = ProgramPulses()[step.which];
-  pulse.privilege = step.value % 2 == 0 ? REFPMU_PRIV_USER : REFPMU_PRIV_KERNEL;
-  pulse.n = step.value;
-  return OutcomeOf(ioctl(port_.get(), REFPMU_IOC_PULSE, &pulse));
+  refpmu_advance advance = {};
+  advance.size = sizeof(advance);
+  advance.cpu = REFPMU_CPU_CURRENT;
+  advance.privilege = step.which == 0 ? REFPMU_PRIV_USER : REFPMU_PRIV_KERNEL;
+  advance.ticks = step.value * kProgramTicks;
+  return OutcomeOf(ioctl(port_.get(), REFPMU_IOC_ADVANCE, &advance));
 }
 
 Outcome ProgramExecutor::Branch(const Step& step) {

@@ -8,6 +8,8 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
+#include <vector>
 
 #include "system/fd.h"
 #include "tools/repro/event_slots.h"
@@ -24,6 +26,8 @@ class ProgramExecutor {
   ~ProgramExecutor();
 
   Outcome Do(const Step& step);
+  // The bytes that the last operation read: a reading, records, an id, or the events of poll.
+  std::span<const std::byte> data() const { return data_; }
   // Kills children and switches the CPU on again. A process that exits after this leaves events and
   // buffers to the kernel.
   void End();
@@ -50,7 +54,11 @@ class ProgramExecutor {
   Outcome Close(unsigned slot);
   Outcome ForkOne();
   Outcome CommandChild(unsigned which);
+  Outcome Poll(unsigned slot);
+  Outcome Duplicate(const Step& step);
   Outcome Pulse(const Step& step);
+  Outcome ChildPulse(const Step& step);
+  Outcome Advance(const Step& step);
   Outcome Branch(const Step& step);
   Outcome Attach(unsigned slot);
   Outcome Cpu(bool on);
@@ -71,6 +79,7 @@ class ProgramExecutor {
   pid_t exited_ = -1;
   Fd file_, port_, trace_port_;
   std::byte* memory_ = nullptr;
+  std::vector<std::byte> data_;
 };
 
 }  // namespace pmuconf

@@ -71,6 +71,13 @@ Outcome ProgramExecutor::Drain(unsigned at) {
   for (std::size_t i = PageSize(); i < slot.size; i += PageSize()) last = slot.ring[i];
   for (std::size_t i = 0; i < slot.aux_size; i += PageSize()) last = slot.aux[i];
   static_cast<void>(last);
+  const std::uint64_t tail = page->data_tail;
+  const std::size_t size = slot.size - PageSize();
+  if (slot.writable && size > 0 && head - tail <= size) {
+    for (std::uint64_t next = tail; next != head; ++next) {
+      data_.push_back(slot.ring[PageSize() + next % size]);
+    }
+  }
   if (slot.writable) {
     __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
     __atomic_store_n(&page->aux_tail, aux_head, __ATOMIC_RELEASE);

@@ -64,6 +64,12 @@ void EventSlots::Opened(const ProgramMachine& machine, const OpenCall& call, uns
   breakpoints_ = breakpoints_ || call.Attr().type == PERF_TYPE_BREAKPOINT;
 }
 
+void EventSlots::Duplicated(unsigned slot, unsigned to) {
+  // The model knows each event by one slot.
+  slots_[slot].plain = false;
+  slots_[to] = slots_[slot];
+}
+
 void EventSlots::Closed(unsigned slot) { slots_[slot] = {}; }
 
 void EventSlots::AllModified() {

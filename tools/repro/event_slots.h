@@ -22,6 +22,8 @@ class EventSlots {
   // The call opened an event into `slot`, with that leader.
   void Opened(const ProgramMachine& machine, const OpenCall& call, unsigned slot, unsigned leader);
   void Closed(unsigned slot);
+  // Both slots have the event from then on.
+  void Duplicated(unsigned slot, unsigned to);
   void Mapped(unsigned slot) { slots_[slot].buffer = true; }
   void Unmapped(unsigned slot) { slots_[slot].buffer = false; }
   // An operation changed the event in a way that the model's leaders never experience.

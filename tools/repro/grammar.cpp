@@ -14,7 +14,7 @@ namespace pmuconf {
 namespace {
 
 // The frequency of each act, out of 64. Slow acts are rare.
-constexpr std::array<std::pair<Operation, unsigned>, kOperations> kShares = {
+constexpr std::array<std::pair<Operation, unsigned>, kDrawnOperations> kShares = {
     {{Operation::kOpen, 21},
      {Operation::kIoctl, 13},
      {Operation::kMap, 5},
@@ -213,7 +213,8 @@ Program Grammar::Decode(std::span<const std::uint8_t> bytes) const {
           step.operation < Operation::kTasks || step.operation == Operation::kAttach;
       if (of_event) step.slot = own[1] % kProgramSlots;
       if (step.operation == Operation::kIoctl) step.other = own[1] / kProgramSlots % kProgramSlots;
-      step.which = own[2] % ChoiceCount(step.operation);
+      step.which = own[2] % (step.operation == Operation::kPulse ? kDrawnPulses
+                                                                 : ChoiceCount(step.operation));
       if (step.operation == Operation::kIoctl) step.value = Number(random);
       if (step.operation == Operation::kMap || step.operation == Operation::kMapAux) {
         step.value = random.Below(4) == 3 ? 1 : 0;

@@ -35,10 +35,13 @@ constexpr std::array<OperationRow, kOperations> kRows = {{{"open", 1},
                                                           {"fork", 1},
                                                           {"child", 3},
                                                           {"work", 4},
-                                                          {"pulse", 8},
+                                                          {"pulse", kProgramPulses},
                                                           {"branch", 2},
                                                           {"attach", 1},
-                                                          {"cpu", 2}}};
+                                                          {"cpu", 2},
+                                                          {"advance", 2},
+                                                          {"dup", 1},
+                                                          {"child_pulse", kProgramPulses}}};
 
 using Argument = ProgramIoctl::Argument;
 #define PMUCONF_IOCTL(name, argument) \
@@ -51,8 +54,9 @@ constexpr std::array<ProgramIoctl, 12> kIoctls = {
      PMUCONF_IOCTL(QUERY_BPF, kPointer), PMUCONF_IOCTL(MODIFY_ATTRIBUTES, kAttr)}};
 #undef PMUCONF_IOCTL
 
-constexpr std::array<std::uint32_t, 8> kPulses = {0x01d0, 0x01d1, 0x01d2, 0x01d3,
-                                                  0x003c, 0x00c0, 0x00c4, 0x013c};
+constexpr std::array<std::uint32_t, kProgramPulses> kPulses = {
+    0x01d0, 0x01d1, 0x01d2, 0x01d3, 0x003c, 0x00c0, 0x00c4,
+    0x013c, 0x01d4, 0x0101, 0x0201, 0x0104, 0x0204, 0x0108};
 
 std::string AttrHex(const std::vector<std::byte>& attr) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -153,7 +157,9 @@ Step ParseStep(Arguments& arguments) {
   step.other = static_cast<unsigned>(arguments.Number("other", kProgramSlots));
   step.which = static_cast<unsigned>(arguments.Number("which", row->ways));
   const bool bounded = step.operation == Operation::kWork || step.operation == Operation::kPulse ||
-                       step.operation == Operation::kBranch || step.operation == Operation::kRead;
+                       step.operation == Operation::kBranch || step.operation == Operation::kRead ||
+                       step.operation == Operation::kAdvance ||
+                       step.operation == Operation::kChildPulse;
   step.value = arguments.Number("value", bounded ? kProgramWork + 1 : 0);
   if (step.operation == Operation::kOpen) {
     OpenCall& call = step.call;
@@ -231,7 +237,7 @@ Program ParseProgram(std::string_view text) {
     const std::size_t first = line.find_first_not_of(" \t");
     if (first == std::string::npos || line[first] == '#') continue;
     Arguments arguments(line, number);
-    if (program.steps.size() == kProgramSteps) arguments.Fail("too many operations");
+    if (program.steps.size() == kProgramTextSteps) arguments.Fail("too many operations");
     program.steps.push_back(ParseStep(arguments));
   }
   return program;

@@ -19,10 +19,11 @@
 namespace pmuconf {
 
 // Limits of every program.
-inline constexpr unsigned kProgramSlots = 8;      // open events
-inline constexpr std::size_t kProgramSteps = 24;  // operations
-inline constexpr std::size_t kStepBytes = 64;     // bytes of fuzzer input per operation
-inline constexpr unsigned kProgramPageOrder = 3;  // a ring buffer has at most 2^3 pages
+inline constexpr unsigned kProgramSlots = 8;          // open events
+inline constexpr std::size_t kProgramSteps = 24;      // operations of a fuzzer's input
+inline constexpr std::size_t kProgramTextSteps = 64;  // operations of a program as text
+inline constexpr std::size_t kStepBytes = 64;         // bytes of fuzzer input per operation
+inline constexpr unsigned kProgramPageOrder = 3;      // a ring buffer has at most 2^3 pages
 // Page offset of AUX areas, behind every ring buffer.
 inline constexpr std::size_t kProgramAuxPage = 16;
 inline constexpr std::uint64_t kProgramWork = 256;  // rounds of work, or events per pulse
@@ -52,8 +53,17 @@ enum class Operation {
   kBranch,  // `value` branches on that port (`which` 0), or on the trace port (1)
   kAttach,  // a BPF program
   kCpu,     // takes the second CPU offline (`which` 0) or online (1)
+  // These do not occur in a fuzzer's input.
+  kAdvance,     // `value` * kProgramTicks ticks of the manual clock, as user (`which` 0) or kernel
+  kDuplicate,   // the descriptor, into the empty slot `other`
+  kChildPulse,  // kPulse in the child
 };
-inline constexpr unsigned kOperations = 17;
+inline constexpr unsigned kDrawnOperations = 17;
+inline constexpr unsigned kOperations = 20;
+// Each event of the clock counts a fraction of the ticks; this number is a multiple of each.
+inline constexpr std::uint64_t kProgramTicks = 4;
+inline constexpr unsigned kDrawnPulses = 8;
+inline constexpr unsigned kProgramPulses = 14;
 
 // Members that the comment of an act does not mention are 0.
 struct Step {
@@ -79,7 +89,7 @@ struct ProgramIoctl {
   Argument argument;
 };
 std::span<const ProgramIoctl> ProgramIoctls();
-// Returns event codes of the stimulus port.
+// Returns event codes of the stimulus port. The first kDrawnPulses occur in a fuzzer's input.
 std::span<const std::uint32_t> ProgramPulses();
 std::string_view OperationName(Operation operation);
 unsigned ChoiceCount(Operation operation);  // number of valid values of `which`

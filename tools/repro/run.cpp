@@ -39,7 +39,7 @@ struct ProgramProcess::Shared {
   std::size_t size;
   std::uint8_t bytes[kProgramSteps * kStepBytes];
   std::size_t steps;
-  Outcome outcomes[kProgramSteps];
+  Outcome outcomes[kProgramTextSteps];
 };
 
 // The helper process that creates processes. They become children of the process that owns this
@@ -236,7 +236,7 @@ RunResult ProgramProcess::Run(std::span<const std::uint8_t> bytes, bool last) {
   shared_->size = std::min(bytes.size(), sizeof(shared_->bytes));
   std::copy_n(bytes.begin(), shared_->size, shared_->bytes);
   shared_->steps = 0;
-  std::fill_n(shared_->outcomes, kProgramSteps, Outcome{});
+  std::fill_n(shared_->outcomes, kProgramTextSteps, Outcome{});
   if (!running_) running_ = std::make_unique<Running>(*forker_);
   RunResult result;
   result.hung = !running_->Command(last ? kRunAndExit : kRun, options_.limit_s);

@@ -74,7 +74,7 @@ TEST(ProgramGrammar, InputOfAnyLengthDecodesWithinLimits) {
       }
     }
   }
-  EXPECT_EQ(seen.size(), kOperations);
+  EXPECT_EQ(seen.size(), kDrawnOperations);
 }
 
 TEST(ProgramGrammar, DecodingIsDeterministic) {
@@ -175,8 +175,8 @@ TEST(ProgramText, ErrorNamesTheInvalidLine) {
   EXPECT_EQ(refused("open attr=0\n"), "program, line 2: attr has an invalid length");
   EXPECT_EQ(refused("open attr=0g\n"), "program, line 2: attr is not hexadecimal");
   std::string many;
-  for (std::size_t i = 0; i <= kProgramSteps; ++i) many += "fork\n";
-  EXPECT_EQ(refused(many), "program, line 26: too many operations");
+  for (std::size_t i = 0; i <= kProgramTextSteps; ++i) many += "fork\n";
+  EXPECT_EQ(refused(many), "program, line 66: too many operations");
   EXPECT_THROW(ParseProgram("fork\n"), ConfigError);
 }
 

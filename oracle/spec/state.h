@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of perf as a program sees it.
+#ifndef PMUCONF_ORACLE_SPEC_STATE_H_
+#define PMUCONF_ORACLE_SPEC_STATE_H_
+
+#include <linux/perf_event.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "oracle/spec/interval.h"
+
+namespace pmuconf {
+
+// What makes an event count.
+enum class SpecSource {
+  kNothing,
+  kPulses,  // pulses with its code, or ticks of the manual clock
+  kFaults,
+  kSwitches,
+  kTime,
+  kUnknown,
+};
+
+struct SpecKind {
+  SpecSource source = SpecSource::kUnknown;
+  std::uint16_t code = 0;
+  int shift = -1;  // the clock drives it: it counts each 2^shift ticks
+  // The counters that can count it: bit i is a general counter, bit 32 + i a fixed one. 0: it needs
+  // none.
+  std::uint64_t counters = 0;
+  bool wide = false;  // it also takes the next counter
+  unsigned pmu = 0;   // events of one PMU have the same number
+  bool hardware() const { return counters != 0; }
+};
+
+// The task or CPU that an event follows.
+enum class SpecTask { kSelf, kChild, kCpu };
+
+// Whether an event has a counter. kMaybe: it competes for counters, and the kernel may choose.
+enum class SpecRuns { kNever, kMaybe, kYes };
+
+// The enabled and the running time of an event in one task.
+struct SpecTimes {
+  Interval enabled, running;  // until the last change
+  std::optional<Moment> enabled_since;
+  std::optional<Moment> running_since;
+  SpecRuns runs = SpecRuns::kNever;
+};
+
+struct SpecEvent {
+  perf_event_attr attr = {};
+  SpecKind kind;
+  SpecTask task = SpecTask::kSelf;
+  bool any_cpu = true;
+  std::size_t leader = 0;  // itself, if it leads
+  std::vector<std::size_t> siblings;
+
+  bool alive = true;           // not released
+  bool on = false;             // enabled; counts if its leader is enabled, too
+  bool task_exited = false;    // nothing changes any more
+  bool unsure = false;         // it may be in the error state
+  bool former_member = false;  // its leader was closed
+  bool orphan = false;         // and the kernel has not scheduled since
+  // It was enabled under a disabled leader when that was closed.
+  bool freed_while_held = false;
+  // The known deviation that may explain its counts and times.
+  std::string_view finding;
+  unsigned descriptors = 0;  // also those of a forked child
+  unsigned mappings = 0;
+
+  SpecTimes times;
+  Interval ended_enabled, ended_running;  // of children that exited
+  bool copied = false;                    // the child has a copy
+  SpecTimes copy_times;
+
+  Interval count;                       // with all copies
+  Interval kept;                        // the part of it that RESET leaves
+  std::optional<Moment> counted_since;  // for counts of faults, switches and time
+
+  std::uint64_t period = 0;           // 0: it only counts
+  std::optional<std::uint64_t> left;  // events until the next overflow; nullopt: not known
+  std::uint64_t limit = 0;            // overflows until REFRESH disables it; 0: no limit
+  Interval lost;
+  std::uint64_t id = 0;  // 0: not yet observed
+
+  std::optional<std::size_t> ring;  // the buffer that receives its records
+};
+
+// A record that the buffer must contain.
+struct SpecRecord {
+  std::uint32_t type = 0;
+  std::size_t event = 0;
+  std::size_t size = 0;
+  SpecTask task = SpecTask::kSelf;  // the task that ran
+  // PERF_RECORD_SAMPLE
+  bool kernel = false;
+  std::uint64_t period = 0;
+  std::vector<Interval> values;  // of the event, or of its group
+  // PERF_RECORD_LOST
+  std::uint64_t lost = 0;
+  // PERF_RECORD_FORK and PERF_RECORD_EXIT
+  std::uint32_t pid = 0, parent = 0;
+};
+
+struct SpecRing {
+  std::size_t owner = 0;
+  std::uint64_t size = 0;  // bytes of data
+  unsigned mappings = 0;
+  bool writable = true;
+  bool paused = false;
+  bool unsure = false;   // its records are no longer predicted
+  bool several = false;  // several events wrote to it
+  std::uint64_t head = 0, tail = 0;
+  std::uint64_t lost = 0;  // since the last LOST record
+  std::uint64_t watermark = 0, wakeup = 0, samples = 0;
+  bool wake = false;
+  std::uint64_t last_time = 0;
+  std::deque<SpecRecord> records;
+};
+
+struct SpecSlot {
+  std::optional<std::size_t> event;    // behind its descriptor
+  std::optional<std::size_t> mapping;  // the buffer that is mapped through it
+  std::size_t mapped_event = 0;        // whose mapping that is
+};
+
+// The machine that the program runs on.
+struct SpecMachine {
+  unsigned general = 0;  // counters
+  unsigned fixed = 0;
+  std::size_t page_size = 4096;
+  bool maps_owner_only = false;      // mmap of a redirected event fails
+  bool poll_reports_rdnorm = false;  // observed, then constant
+};
+
+}  // namespace pmuconf
+
+#endif  // PMUCONF_ORACLE_SPEC_STATE_H_

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// The test plays both sides: it makes the operations, and answers as a right or a wrong kernel.
+#include "oracle/spec/model.h"
+
+#include <gtest/gtest.h>
+#include <sys/ioctl.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace pmuconf {
+namespace {
+
+constexpr std::uint16_t kCode = 0x1d0, kOther = 0x1d3;
+constexpr std::uint64_t kStep_ns = 1'000'000;
+constexpr std::size_t kLong = 240;
+
+class SpecModelTest : public testing::Test {
+ protected:
+  SpecModelTest() { model_.SetTasks(kSelf); }
+
+  static SpecKind Pulses(std::uint16_t code = kCode, std::uint64_t counters = 0xf) {
+    SpecKind kind;
+    kind.source = SpecSource::kPulses;
+    kind.code = code;
+    kind.counters = counters;
+    return kind;
+  }
+  static SpecOpen Plain(std::uint64_t period = 0) {
+    SpecOpen open;
+    open.kind = Pulses();
+    open.attr.disabled = 1;
+    open.attr.sample_period = period;
+    open.valid = true;
+    return open;
+  }
+  void Next() {
+    const SpecNow before = now_;
+    now_.time += kStep_ns;
+    now_.on_cpu += kStep_ns;
+    model_.Begin(before, now_);
+  }
+  void Open(unsigned slot, const SpecOpen& open, int error = 0) {
+    Next();
+    model_.Open(slot, open, {error == 0 ? 3 : -1, error});
+  }
+  void Ioctl(unsigned slot, unsigned long request, std::uint64_t argument = 0, int error = 0) {
+    Next();
+    model_.Ioctl(slot, request, argument, 0, {0, error});
+  }
+  void Pulse(std::uint64_t n, std::uint16_t code = kCode, bool in_child = false) {
+    Next();
+    model_.Happen({.in_child = in_child, .code = code, .n = n}, {0, 0});
+  }
+  void Read(unsigned slot, std::vector<std::uint64_t> words) {
+    Next();
+    const auto* const bytes = reinterpret_cast<const std::byte*>(words.data());
+    const std::size_t size = words.size() * sizeof(std::uint64_t);
+    model_.Read(slot, kLong, {static_cast<long>(size), 0, {bytes, size}});
+  }
+  void Map(unsigned slot) {
+    Next();
+    model_.Map(slot, 1, true, {0, 0});
+  }
+  // The checks that disagreed since the last call.
+  std::vector<SpecCheck> Found() {
+    std::vector<SpecCheck> found;
+    for (const SpecDisagreement& each : judge_.disagreements()) found.push_back(each.check);
+    judge_.Clear();
+    return found;
+  }
+  // A record, and its place behind the others.
+  static void Append(std::vector<std::byte>& data, std::uint32_t type, std::uint16_t misc,
+                     std::vector<std::uint64_t> words) {
+    const std::size_t size = words.size() * sizeof(std::uint64_t);
+    perf_event_header header = {};
+    header.type = type;
+    header.misc = misc;
+    header.size = static_cast<std::uint16_t>(sizeof(header) + size);
+    const std::size_t at = data.size();
+    data.resize(at + header.size);
+    std::memcpy(&data[at], &header, sizeof(header));
+    if (size > 0) std::memcpy(&data[at + sizeof(header)], words.data(), size);
+  }
+  void Drain(unsigned slot, const std::vector<std::byte>& data, std::uint64_t head) {
+    Next();
+    model_.Drain(slot, {static_cast<long>(head), 0, data});
+  }
+
+  static constexpr std::uint32_t kSelf = 77;
+  SpecJudge judge_;
+  SpecMachine machine_ = {.general = 4, .fixed = 3};
+  SpecModel model_{machine_, &judge_};
+  SpecNow now_ = {.time = 1'000'000'000};
+};
+
+const std::vector<SpecCheck> kNone;
+
+TEST_F(SpecModelTest, CountsWhatHappensWhileTheEventIsEnabled) {
+  Open(0, Plain());
+  Pulse(5);
+  Ioctl(0, PERF_EVENT_IOC_ENABLE);
+  Pulse(7);
+  Ioctl(0, PERF_EVENT_IOC_DISABLE);
+  Pulse(9);
+  Read(0, {7});
+  EXPECT_EQ(Found(), kNone);
+  Read(0, {8});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kValue});
+}
+
+TEST_F(SpecModelTest, ResetKeepsTheTimes) {
+  SpecOpen open = Plain();
+  open.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  open.attr.disabled = 0;
+  Open(0, open);
+  Pulse(3);
+  Ioctl(0, PERF_EVENT_IOC_RESET);
+  Read(0, {0, 3 * kStep_ns, 3 * kStep_ns});
+  EXPECT_EQ(Found(), kNone);
+  Read(0, {0, kStep_ns / 2, kStep_ns / 2});
+  EXPECT_EQ(Found(), (std::vector<SpecCheck>{SpecCheck::kEnabledTime, SpecCheck::kRunningTime}));
+}
+
+TEST_F(SpecModelTest, RunningTimeIsWithinEnabledTime) {
+  SpecOpen open = Plain();
+  open.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  open.attr.disabled = 0;
+  Open(0, open);
+  Read(0, {0, kStep_ns, kStep_ns + 10});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kRunningWithinEnabled});
+}
+
+TEST_F(SpecModelTest, MemberCountsOnlyUnderAnEnabledLeader) {
+  Open(0, Plain());
+  SpecOpen member = Plain();
+  member.grouped = true;
+  member.attr.disabled = 0;
+  Open(1, member);
+  Pulse(4);
+  Ioctl(0, PERF_EVENT_IOC_ENABLE);
+  Pulse(2);
+  Read(1, {2});
+  EXPECT_EQ(Found(), kNone);
+}
+
+TEST_F(SpecModelTest, GroupThatDoesNotFitIsRefused) {
+  SpecOpen last = Plain();
+  last.kind = Pulses(kOther, 0x8);
+  last.attr.disabled = 0;
+  Open(0, last);
+  last.grouped = true;
+  Open(1, last, EINVAL);
+  EXPECT_EQ(Found(), kNone);
+  Open(1, last);
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kGroupFits});
+}
+
+TEST_F(SpecModelTest, CountsOfCompetingEventsAreBoundedAndNarrowed) {
+  SpecOpen last = Plain();
+  last.kind = Pulses(kOther, 0x8);
+  last.attr.disabled = 0;
+  Open(0, last);
+  Open(1, last);
+  Pulse(10, kOther);
+  Read(0, {4});
+  Read(0, {4});
+  EXPECT_EQ(Found(), kNone);
+  Read(0, {3});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kValue});
+  Read(1, {11});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kValue});
+}
+
+TEST_F(SpecModelTest, PinnedEventKeepsItsCounter) {
+  SpecOpen last = Plain();
+  last.kind = Pulses(kOther, 0x8);
+  last.attr.disabled = 0;
+  Open(0, last);
+  last.attr.pinned = 1;
+  Open(1, last);
+  Pulse(10, kOther);
+  Read(1, {9});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kValue});
+}
+
+TEST_F(SpecModelTest, OverflowsGiveOneSampleForEachPeriod) {
+  Open(0, Plain(3));
+  Map(0);
+  Ioctl(0, PERF_EVENT_IOC_ENABLE);
+  Pulse(7);
+  std::vector<std::byte> data;
+  Append(data, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, {});
+  Append(data, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, {});
+  Drain(0, data, data.size());
+  EXPECT_EQ(Found(), kNone);
+  // The third overflow is 2 events away.
+  Pulse(2);
+  Drain(0, {}, data.size());
+  EXPECT_EQ(Found(), (std::vector<SpecCheck>{SpecCheck::kHead, SpecCheck::kRecordKind}));
+}
+
+TEST_F(SpecModelTest, SampleOfAnotherPrivilegeLevelIsNoticed) {
+  Open(0, Plain(1));
+  Map(0);
+  Ioctl(0, PERF_EVENT_IOC_ENABLE);
+  Pulse(1);
+  std::vector<std::byte> data;
+  Append(data, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, {});
+  Drain(0, data, data.size());
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kSampleMode});
+}
+
+TEST_F(SpecModelTest, LostSamplesAreReportedBeforeTheNextOne) {
+  SpecOpen open = Plain(1);
+  open.attr.sample_type = PERF_SAMPLE_PERIOD;
+  open.attr.read_format = PERF_FORMAT_LOST;
+  Open(0, open);
+  Map(0);
+  Ioctl(0, PERF_EVENT_IOC_ENABLE);
+  constexpr std::uint64_t kPage = 4096, kSize = 16, kFit = kPage / kSize - 1;
+  Pulse(kFit + 4);
+  std::vector<std::byte> data;
+  for (std::uint64_t i = 0; i < kFit; ++i) {
+    Append(data, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, {1});
+  }
+  Read(0, {kFit + 4, 4});
+  Drain(0, data, data.size());
+  EXPECT_EQ(Found(), kNone);
+  const std::uint64_t head = data.size();
+  Pulse(1);
+  data.clear();
+  Append(data, PERF_RECORD_LOST, 0, {12, 5});
+  Append(data, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, {1});
+  Drain(0, data, head + data.size());
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kLostRecord});
+}
+
+TEST_F(SpecModelTest, RefreshLimitsTheOverflows) {
+  Open(0, Plain(5));
+  Ioctl(0, PERF_EVENT_IOC_REFRESH, 2);
+  Pulse(100);
+  Read(0, {10});
+  EXPECT_EQ(Found(), kNone);
+}
+
+TEST_F(SpecModelTest, PeriodIsRefusedForCountingEvents) {
+  Open(0, Plain());
+  Ioctl(0, PERF_EVENT_IOC_PERIOD, 5, EINVAL);
+  EXPECT_EQ(Found(), kNone);
+  Ioctl(0, PERF_EVENT_IOC_PERIOD, 5);
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kPeriod});
+}
+
+TEST_F(SpecModelTest, ChildrenOfInheritedEventsCountForTheirParent) {
+  SpecOpen open = Plain();
+  open.attr.inherit = 1;
+  open.attr.disabled = 0;
+  Open(0, open);
+  Next();
+  model_.Fork({100, 0});
+  Pulse(3);
+  Pulse(4, kCode, true);
+  Read(0, {7});
+  Next();
+  model_.ChildExits();
+  Read(0, {7});
+  EXPECT_EQ(Found(), kNone);
+  // RESET leaves what the child has added, and the tasks may have exchanged their events.
+  Ioctl(0, PERF_EVENT_IOC_RESET);
+  Read(0, {4});
+  EXPECT_EQ(Found(), kNone);
+  Read(0, {8});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kValue});
+}
+
+TEST_F(SpecModelTest, EventLivesUntilItsLastDescriptorIsClosed) {
+  SpecOpen open = Plain();
+  open.attr.disabled = 0;
+  Open(0, open);
+  Next();
+  model_.Duplicate(0, 1, {4, 0});
+  Next();
+  model_.Close(0, {0, 0});
+  Pulse(6);
+  Read(1, {6});
+  EXPECT_EQ(Found(), kNone);
+}
+
+TEST_F(SpecModelTest, PollReportsDataOnce) {
+  SpecOpen open = Plain(1);
+  open.attr.wakeup_events = 2;
+  Open(0, open);
+  Next();
+  model_.Poll(0, {0x10, 0});
+  EXPECT_EQ(Found(), kNone);
+  Map(0);
+  Ioctl(0, PERF_EVENT_IOC_ENABLE);
+  Pulse(1);
+  Next();
+  model_.Poll(0, {0, 0});
+  Pulse(1);
+  Next();
+  model_.Poll(0, {1, 0});
+  EXPECT_EQ(Found(), kNone);
+  Next();
+  model_.Poll(0, {1, 0});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kPoll});
+}
+
+TEST(SpecChecks, EachHasARule) {
+  for (const SpecCheckRow& row : SpecChecks()) {
+    EXPECT_EQ(row.rule.size(), 7u - (row.rule.starts_with("RB-") ? 1u : 0u)) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace pmuconf
