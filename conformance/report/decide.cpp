@@ -250,7 +250,11 @@ RuleSubject SubjectOf(const Rule& rule, const Target& target) {
 
 std::string CountsText(const Report& report, const Target& target) {
   const auto some = CasesThatCounted(report, true), zeros = CasesThatCounted(report, false);
-  if (some + zeros == 0) return "";
+  if (some + zeros == 0) {
+    return target.Claims(Cap::kStimulus)
+               ? ""
+               : "counted: nothing was stimulated, so no case read a count";
+  }
   if (some == 0) return "counted: nothing; " + std::to_string(zeros) + " cases read only zeros";
   return "counted: events of the PMU, in " + std::to_string(some) +
          (some == 1 ? " case; " : " cases; ") +
