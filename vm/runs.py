@@ -351,6 +351,7 @@ def _plan(
         boot_s,
         needs.debug,
         bindings=device.bindings(target.machine.device or ()),
+        modelled=bool(target.machine.device),
     )
 
 

@@ -47,6 +47,8 @@ class Plan:
     """Files in /modules to load before the driver, which needs them."""
     bindings: tuple[tuple[str, str], ...] = ()
     """Devices and their drivers, as for guest.Guest.bind()."""
+    modelled: bool = False
+    """The PMU is a modelled device. After a BROKEN case the guest is a new one, since the device may be in any state."""
 
 
 class Session:
@@ -116,6 +118,8 @@ class Session:
         self._record(result)
         if self._alone or (self._plan.debug and result["result"] == "CRASH"):
             self.finish()
+        elif self._plan.modelled and result["result"] == "BROKEN":
+            self.power_off_now()
         return result
 
     def save(self, file: pathlib.Path) -> None:

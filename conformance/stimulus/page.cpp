@@ -16,6 +16,8 @@
 namespace pmuconf {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr const char* kMemory = "/dev/mem";
 // A handler ends its interrupt long before that. So a pulse without progress fails the case.
 constexpr std::chrono::seconds kHandling{1};
@@ -49,6 +51,7 @@ SysResult Page::Answer(unsigned long request, void* arg) const {
   switch (request) {
     case REFPMU_IOC_RESET:
       Set(PORT_PAGE_RESET, 1);
+      AwaitNoInterrupt();
       return {0, 0};
     case REFPMU_IOC_INFO: {
       auto* const info = static_cast<refpmu_info*>(arg);
@@ -74,8 +77,17 @@ SysResult Page::Answer(unsigned long request, void* arg) const {
   }
 }
 
+// An interrupt that never ends fails the case that caused it. A later case could not tell its own
+// interrupts from that one.
+void Page::AwaitNoInterrupt() const {
+  const auto until = Clock::now() + kHandling;
+  while (Get(PORT_PAGE_LINE) != 0) {
+    if (Clock::now() > until) throw Broken("the driver does not end an earlier interrupt");
+    sched_yield();
+  }
+}
+
 void Page::Pulse(std::uint64_t code, std::uint64_t n, std::uint64_t* done) const {
-  using Clock = std::chrono::steady_clock;
   const bool polled = Get(PORT_PAGE_POLLED) != 0;
   auto until = Clock::now() + (polled ? kPolling : kHandling);
   *done = 0;

@@ -35,6 +35,7 @@ class Page {
   void Pulse(std::uint64_t code, std::uint64_t n, std::uint64_t* done) const;
 
  private:
+  void AwaitNoInterrupt() const;
   std::uint64_t Get(port_page_register reg) const;
   void Set(port_page_register reg, std::uint64_t value) const;
   void Stats(refpmu_stats* stats) const;

@@ -30,10 +30,12 @@ def run(
     how: str = "well",
     alone: bool = False,
     debug: bool = False,
+    modelled: bool = False,
 ) -> tuple[list[Any], int]:
     records: list[Any] = []
     behaving = dataclasses.replace(machine, cmdline=f"behave={how}")
     plan = session.Plan(behaving, "refpmu.ko", (), slowness=1.0, boot_s=30, debug=debug)
+    plan = dataclasses.replace(plan, modelled=modelled)
     with session.Session(plan, None, records.append, alone) as guests:
         together.run([guests], [case(name) for name in names], lambda message: None)
     return records, guests.boots
@@ -128,6 +130,12 @@ def test_failed_leak_scan_is_reported(machine: qemu.Machine) -> None:
 def test_after_a_report_a_debug_kernel_is_booted_again(machine: qemu.Machine) -> None:
     names = ["A.IsReported", "A.Two"]
     assert run(machine, names, debug=True)[1] == 2
+    assert run(machine, names)[1] == 1
+
+
+def test_after_a_broken_case_a_modelled_device_is_a_new_one(machine: qemu.Machine) -> None:
+    names = ["A.Breaks", "A.Two"]
+    assert run(machine, names, modelled=True)[1] == 2
     assert run(machine, names)[1] == 1
 
 

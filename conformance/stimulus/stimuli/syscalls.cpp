@@ -29,7 +29,7 @@ std::optional<std::uint16_t> CheapCall(std::string_view name) {
 }
 
 void CallSystem(std::uint64_t number, std::uint64_t n) {
-  for (std::uint64_t i = 0; i < n; ++i) syscall(number);
+  for (std::uint64_t i = 0; i < n; ++i) syscall(static_cast<long>(number));
 }
 
 }  // namespace pmuconf
