@@ -35,7 +35,7 @@ CONFORMANCE_CASE(Counting, RepeatedEnableDisableCountsExactly,
   for (const EventSpec& spec : target().Events()) {
     const Event event = Open(spec);
     std::uint64_t want = 0;
-    Series& error = errors.series.emplace_back(spec.name);
+    Series& error = errors.series.emplace_back(Series{spec.name, {}});
     for (std::uint64_t n = 0; n < 24; ++n) {
       event.Enable();
       target().Stimulate(spec, n * n + 1);

@@ -16,8 +16,8 @@ class Distances {
  public:
   // Attaches both, with the samples of one more event.
   void AttachWith(const std::string& event, const std::vector<Sample>& samples) {
-    Series& distance = distances_.series.emplace_back(event);
-    Series& skid = skids_.series.emplace_back(event);
+    Series& distance = distances_.series.emplace_back(Series{event, {}});
+    Series& skid = skids_.series.emplace_back(Series{event, {}});
     double last = 0;
     double end = 0;
     for (const Sample& sample : samples) {

@@ -13,7 +13,7 @@
 namespace pmuconf {
 namespace {
 
-const std::size_t kPage = PageSize();
+const std::size_t kPageSize = PageSize();
 constexpr std::size_t kName = 32;   // offset of the name in MMAP
 constexpr std::size_t kName2 = 64;  // offset of the name in MMAP2
 
@@ -43,11 +43,12 @@ class TempFile {
 class Mapped {
  public:
   Mapped(const TempFile& file, int protection, int flags = MAP_PRIVATE)
-      : base_(mmap(nullptr, 2 * kPage, protection, flags, file.fd(), static_cast<off_t>(kPage))) {
+      : base_(mmap(nullptr, 2 * kPageSize, protection, flags, file.fd(),
+                   static_cast<off_t>(kPageSize))) {
     if (base_ == MAP_FAILED) throw BrokenErrno("mmap of " + file.path(), errno);
   }
   Mapped(const Mapped&) = delete;
-  ~Mapped() { munmap(base_, 2 * kPage); }
+  ~Mapped() { munmap(base_, 2 * kPageSize); }
 
   std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(base_); }
 
@@ -69,8 +70,8 @@ void ExpectMapping(const Record& record, const Mapped& mapped, const Rule& rule)
   EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 0), Unsigned(getpid())) << rule;
   EXPECT_EQ(pmuconf::At<std::uint32_t>(record, 4), Unsigned(gettid())) << rule;
   EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 8), mapped.address()) << rule;
-  EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 16), 2 * kPage) << rule;
-  EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 24), kPage) << rule;
+  EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 16), 2 * kPageSize) << rule;
+  EXPECT_EQ(pmuconf::At<std::uint64_t>(record, 24), kPageSize) << rule;
   EXPECT_EQ(record.misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER) << rule;
 }
 
@@ -96,13 +97,13 @@ std::string ElfFile(const std::string& build_id) {
   file.append(reinterpret_cast<const char*>(&segment), sizeof(segment));
   file.append(reinterpret_cast<const char*>(&note), sizeof(note));
   file.append("GNU", 4).append(build_id);
-  file.resize(3 * kPage);
+  file.resize(3 * kPageSize);
   return file;
 }
 
 CONFORMANCE_CASE(Record, MmapReportsExecutableMappings, .rules = {rule::REC_101, rule::REC_024},
                  .needs = {Cap::kTasks}) {
-  const TempFile file(std::string(3 * kPage, 'x'));
+  const TempFile file(std::string(3 * kPageSize, 'x'));
   SideBand side_band([](perf_event_attr& attr) { attr.mmap = 1; });
   const Mapped data(file, PROT_READ);
   const Mapped code(file, PROT_READ | PROT_EXEC);
@@ -118,7 +119,7 @@ CONFORMANCE_CASE(Record, MmapReportsExecutableMappings, .rules = {rule::REC_101,
 
 CONFORMANCE_CASE(Record, MmapDataReportsOtherMappings, .rules = {rule::REC_101, rule::REC_024},
                  .needs = {Cap::kTasks}) {
-  const TempFile file(std::string(3 * kPage, 'x'));
+  const TempFile file(std::string(3 * kPageSize, 'x'));
   SideBand side_band([](perf_event_attr& attr) { attr.mmap_data = 1; });
   const Mapped data(file, PROT_READ | PROT_WRITE);
   const Mapped code(file, PROT_READ | PROT_EXEC);
@@ -136,9 +137,9 @@ CONFORMANCE_CASE(Record, MemoryWithoutAFileHasAName, .rules = {rule::REC_101},
                  .needs = {Cap::kTasks}) {
   SideBand side_band([](perf_event_attr& attr) { attr.mmap = 1; });
   void* const base =
-      mmap(nullptr, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      mmap(nullptr, kPageSize, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(base, MAP_FAILED);
-  munmap(base, kPage);
+  munmap(base, kPageSize);
   const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP);
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(pmuconf::At<std::uint64_t>(records[0], 8), reinterpret_cast<std::uint64_t>(base));
@@ -147,7 +148,7 @@ CONFORMANCE_CASE(Record, MemoryWithoutAFileHasAName, .rules = {rule::REC_101},
 
 CONFORMANCE_CASE(Record, Mmap2ReportsFile, .rules = {rule::REC_102, rule::REC_024},
                  .needs = {Cap::kTasks}) {
-  const TempFile file(std::string(3 * kPage, 'x'));
+  const TempFile file(std::string(3 * kPageSize, 'x'));
   SideBand side_band([](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.mmap_data = 1; });
   const Mapped code(file, PROT_READ | PROT_EXEC);
   const Mapped shared(file, PROT_READ | PROT_WRITE, MAP_SHARED);
@@ -177,9 +178,9 @@ CONFORMANCE_CASE(Record, Mmap2ReportsProtectionWithoutFile, .rules = {rule::REC_
   SideBand side_band([](perf_event_attr& attr) { attr.mmap = attr.mmap2 = 1; });
   for (const int protection :
        {PROT_EXEC, PROT_READ | PROT_EXEC, PROT_READ | PROT_WRITE | PROT_EXEC}) {
-    void* const base = mmap(nullptr, kPage, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const base = mmap(nullptr, kPageSize, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(base, MAP_FAILED);
-    munmap(base, kPage);
+    munmap(base, kPageSize);
     const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP2);
     ASSERT_EQ(records.size(), 1u);
     EXPECT_EQ(pmuconf::At<std::uint64_t>(records[0], 8), reinterpret_cast<std::uint64_t>(base));
@@ -211,7 +212,7 @@ CONFORMANCE_CASE(Record, Mmap2ReportsBuildId, .rules = {rule::REC_102}, .needs =
 
 CONFORMANCE_CASE(Record, FileWithoutBuildIdReportsInode, .rules = {rule::REC_102},
                  .needs = {Cap::kTasks}) {
-  const TempFile file(std::string(3 * kPage, 'x'));
+  const TempFile file(std::string(3 * kPageSize, 'x'));
   SideBand side_band([](perf_event_attr& attr) { attr.mmap = attr.mmap2 = attr.build_id = 1; });
   const Mapped code(file, PROT_READ | PROT_EXEC);
   const std::vector<Record> records = side_band.DrainRaw(PERF_RECORD_MMAP2);
