@@ -213,7 +213,7 @@ std::vector<int> Target::Cpus() const {
     if (Claims(Cap::kSystemWide)) {
       const auto mask = ReadFile(std::string(kEventSource) + "/" + device + "/cpumask");
       const auto designated = mask ? ParseCpuList(*mask) : std::nullopt;
-      std::ranges::stable_partition(online, [&](int cpu) {
+      std::stable_partition(online.begin(), online.end(), [&](int cpu) {
         return designated && !designated->empty() && designated->front() == cpu;
       });
     }
