@@ -56,6 +56,7 @@ CONFORMANCE_CASE(ReadFormat, ReadFromOtherCpuIsCurrent, .rules = {rule::RDF_018}
   Child busy([there] {
     PinTo(there);
     for (;;) {
+      asm volatile("");  // A loop without an effect is undefined.
     }
     return 0;
   });
@@ -78,6 +79,7 @@ CONFORMANCE_CASE(ReadFormat, ReadOfRunningTaskIsCurrent, .rules = {rule::RDF_018
     PinTo(there);
     target().Stimulate(spec, 123);
     for (;;) {
+      asm volatile("");  // A loop without an effect is undefined.
     }
     return 0;
   });

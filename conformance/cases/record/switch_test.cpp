@@ -62,6 +62,7 @@ CONFORMANCE_CASE(Record, SwitchReasonsAgreeWithGetrusage, .rules = {rule::REC_11
                  .needs = {Cap::kTasks}) {
   Child rival([] {
     while (true) {
+      asm volatile("");  // A loop without an effect is undefined.
     }
     return 0;
   });

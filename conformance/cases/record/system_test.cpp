@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <cstdio>
+#include <cstring>
 
 #include "arch/arch.h"
 #include "cases/record/kernel_symbol.h"
@@ -27,6 +28,9 @@ class Program {
     code[1].code = BPF_JMP | BPF_EXIT;
     fd_.Reset(bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, "conformance", "GPL", code, 2, nullptr));
     if (fd_.get() < 0) BpfBroken("load", errno);
+    // A newer kernel's fields may lie in the padding, and an older one refuses what it does not
+    // know.
+    std::memset(&info_, 0, sizeof(info_));
     info_.nr_jited_ksyms = 1;
     info_.jited_ksyms = reinterpret_cast<std::uint64_t>(&address_);
     std::uint32_t size = sizeof(info_);
@@ -48,7 +52,7 @@ class Program {
 
  private:
   Fd fd_;
-  bpf_prog_info info_ = {};
+  bpf_prog_info info_;
   std::uint64_t address_ = 0;
 };
 
