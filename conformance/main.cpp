@@ -13,6 +13,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "harness/agent.h"
 #include "harness/case.h"
@@ -159,18 +160,8 @@ std::string TargetArguments(const Options& options, bool drafted) {
   return arguments;
 }
 
-int RunCase(Options options) {
-  SetTarget(ChosenTarget(&options));
-  context().pmu = options.pmu;
-  const CaseInfo* info = FindCase(options.case_id);
-  if (info == nullptr) {  // Select() throws with the nearest known ids, if it is no glob
-    Select({.case_glob = options.case_id}, WholeCatalogue(AllRules()), Suite(), AllRules());
-    throw ConfigError("case ID must be one case: '" + options.case_id + "'");
-  }
-  Restrict(info->meta.over, options.at);  // throws ConfigError if it does not fit
-  context().at = options.at;
-  if (!options.lie.empty()) TellLie(LoadLie(options.lie));
-  CaseResult result = RunInThisProcess(*info);
+// Writes the result of `pmuconf case`. Returns its exit status.
+int FinishCase(const Options& options, CaseResult result) {
   if (const Liar* const liar = CurrentLiar()) {
     result.lie = liar->lie().id;
     result.lied = liar->applied();
@@ -194,6 +185,21 @@ int RunCase(Options options) {
   Flush();
   if (ResultForRules(result) == Result::kNotRun || result.result == Result::kBroken) return 2;
   return result.result == Result::kPass || result.result == Result::kSkip ? 0 : 1;
+}
+
+int RunCase(Options options) {
+  SetTarget(ChosenTarget(&options));
+  context().pmu = options.pmu;
+  const CaseInfo* info = FindCase(options.case_id);
+  if (info == nullptr) {  // Select() throws with the nearest known ids, if it is no glob
+    Select({.case_glob = options.case_id}, WholeCatalogue(AllRules()), Suite(), AllRules());
+    throw ConfigError("case ID must be one case: '" + options.case_id + "'");
+  }
+  Restrict(info->meta.over, options.at);  // throws ConfigError if it does not fit
+  context().at = options.at;
+  if (!options.lie.empty()) TellLie(LoadLie(options.lie));
+  return RunInThisProcess(
+      *info, [&options](CaseResult result) { return FinishCase(options, std::move(result)); });
 }
 
 std::vector<LayerResults> LoadLayers(const Options& options, const Stream& stream,

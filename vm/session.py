@@ -24,6 +24,8 @@ STATE = "state"
 
 
 LIE = "/tmp/lie.toml"
+UNDEFINED = ("BROKEN", "TIMEOUT")
+"""Results after which the state of a modelled device is not known."""
 """File in a guest with the lie that a case receives."""
 
 
@@ -48,7 +50,7 @@ class Plan:
     bindings: tuple[tuple[str, str], ...] = ()
     """Devices and their drivers, as for guest.Guest.bind()."""
     modelled: bool = False
-    """The PMU is a modelled device. After a BROKEN case the guest is a new one, since the device may be in any state."""
+    """The PMU is a modelled device. After a case that may leave it in any state, the guest is a new one."""
 
 
 class Session:
@@ -118,7 +120,7 @@ class Session:
         self._record(result)
         if self._alone or (self._plan.debug and result["result"] == "CRASH"):
             self.finish()
-        elif self._plan.modelled and result["result"] == "BROKEN":
+        elif self._plan.modelled and (result["result"] in UNDEFINED or result.get("stuck", False)):
             self.power_off_now()
         return result
 

@@ -173,6 +173,7 @@ class Agent {
     if (!result.capability.empty()) line["capability"] = result.capability;
     if (result.runs > 1) line["runs"] = result.runs;
     if (result.counted) line["counted"] = *result.counted;
+    if (result.stuck) line["stuck"] = true;
     if (!result.failed_rules.empty()) line["failed_rules"] = result.failed_rules;
     if (!result.measurements.empty()) line["measurements"] = ToJson(result.measurements);
     if (!result.lie.empty()) {

@@ -292,23 +292,32 @@ void Case::TestBody() {
     if (const auto refused = WhyEventsDenied())
       throw Skipped{refused->skip_reason, refused->reason};
     Sweep();
-  } catch (const Skipped& skipped) {
-    context().skipped = skipped.reason;
-    context().skip_reason = skipped.skip_reason;
-    context().lacking = skipped.capability;
-  } catch (const Violation& violation) {
-    ADD_FAILURE() << violation.text << "\nrule " << rule::DRC_074.id << ": " << rule::DRC_074;
-  } catch (const NoSuchPmu& missing) {
-    context().skipped = missing.what();
-    context().skip_reason = SkipReason::kNoSuchPmu;
-  } catch (const std::exception& error) {
-    RecordError(error);
+  } catch (...) {
+    RecordException();
   }
   context().in_body = false;
   // A call failed for lack of a privilege, and that may be why an expectation failed.
   if (HasFailure() && context().denied && !Privileged()) {
     context().skipped = "a call failed with EPERM or EACCES, and this process is not privileged";
     context().skip_reason = SkipReason::kNotPermitted;
+  }
+}
+
+void RecordException() {
+  try {
+    throw;
+  } catch (const Skipped& skipped) {
+    context().skipped = skipped.reason;
+    context().skip_reason = skipped.skip_reason;
+    context().lacking = skipped.capability;
+  } catch (const Violation& violation) {
+    context().stuck = true;
+    ADD_FAILURE() << violation.text << "\nrule " << rule::DRC_074.id << ": " << rule::DRC_074;
+  } catch (const NoSuchPmu& missing) {
+    context().skipped = missing.what();
+    context().skip_reason = SkipReason::kNoSuchPmu;
+  } catch (const std::exception& error) {
+    RecordError(error);
   }
 }
 

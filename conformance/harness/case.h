@@ -110,6 +110,9 @@ struct CaseInfo {
   std::string Id() const { return suite + "." + name; }
 };
 
+// Records the exception that is being handled as the outcome of the case.
+void RecordException();
+
 // Adds a case to AllCases(). Aborts the program if the case has no rule.
 bool RegisterCase(CaseInfo info);
 

@@ -54,6 +54,7 @@ std::string EncodeResult(const CaseResult& result) {
   if (!result.capability.empty()) line["capability"] = result.capability;
   if (!result.cpu_wide.empty()) line["cpu_wide"] = result.cpu_wide;
   if (result.counted) line["counted"] = *result.counted;
+  if (result.stuck) line["stuck"] = true;
   if (!result.failed_rules.empty()) line["failed_rules"] = result.failed_rules;
   if (!result.measurements.empty()) line["measurements"] = ToJson(result.measurements);
   if (!result.lie.empty()) {
@@ -83,6 +84,7 @@ bool DecodeResult(const std::string& text, CaseResult* result) {
   result->capability = json.value("capability", std::string());
   result->preempted = json.value("disturbed", false);
   if (json.contains("counted")) result->counted = json.value("counted", false);
+  result->stuck = json.value("stuck", false);
   result->cpu_wide = json.value("cpu_wide", std::set<int>());
   result->lie = json.value("lie", std::string());
   result->lied = json.value("lied", std::uint64_t{0});

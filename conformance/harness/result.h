@@ -60,7 +60,8 @@ struct CaseResult {
   std::string capability = {};  // that a skipped case lacks
   // Whether an event of the PMU had a count that is not 0; nullopt if the case read none.
   std::optional<bool> counted = std::nullopt;
-  bool guest_lost = false;                             // the guest died or stopped responding
+  bool stuck = false;       // the case left the device in a state that spoils later cases
+  bool guest_lost = false;  // the guest died or stopped responding
   std::optional<AppliedWaiver> waiver = std::nullopt;  // accepts or contradicts the result
 };
 

@@ -2,9 +2,14 @@
 // Converts GoogleTest's verdict to the project's result and message.
 #include "harness/runner.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <exception>
 #include <regex>
 #include <sstream>
+#include <utility>
 
 #include "harness/case.h"
 #include "harness/failures.h"
@@ -75,28 +80,8 @@ std::string Explain(const CaseInfo& info, const std::string& what) {
   return text;
 }
 
-}  // namespace
-
-const CaseInfo* FindCase(std::string_view id) {
-  const auto cases = AllCases();
-  const auto it =
-      std::find_if(cases.begin(), cases.end(), [&](const CaseInfo& c) { return c.Id() == id; });
-  return it == cases.end() ? nullptr : &*it;
-}
-
-CaseResult RunInThisProcess(const CaseInfo& info) {
-  std::string name = "pmuconf";
-  char* argv[] = {name.data(), nullptr};
-  int argc = 1;
-  testing::InitGoogleMock(&argc, argv);
-  auto& listeners = testing::UnitTest::GetInstance()->listeners();
-  delete listeners.Release(listeners.default_result_printer());
-  auto* const listener = new Listener;
-  listeners.Append(listener);
-  testing::RegisterTest(info.suite.c_str(), info.name.c_str(), nullptr, nullptr, info.file.c_str(),
-                        info.line, [&info] { return info.make(info.meta); });
-  const bool good = RUN_ALL_TESTS() == 0;
-
+// Composes the result from GoogleTest's verdict and the context.
+CaseResult Collect(const CaseInfo& info, const Failures& failures, bool good) {
   CaseResult result;
   result.id = info.Id();
   for (const Rule& rule : info.meta.rules) result.rules.emplace_back(rule.id);
@@ -108,10 +93,10 @@ CaseResult RunInThisProcess(const CaseInfo& info) {
     result.capability = c.lacking;
   } else if (!good) {  // a failed expectation counts even if something else broke later
     result.result = Result::kFail;
-    result.message = Explain(
-        info, listener->failures().ToString() + (c.broken ? "then broken: " + *c.broken : ""));
+    result.message =
+        Explain(info, failures.ToString() + (c.broken ? "then broken: " + *c.broken : ""));
     if (IsNewer(target(), KernelRelease()) &&
-        NewerKernelMayDiffer(listener->failures().Violated(info.meta.rules))) {
+        NewerKernelMayDiffer(failures.Violated(info.meta.rules))) {
       result.result = Result::kSkip;
       result.skip_reason = SkipReason::kKernelNewer;
       result.message =
@@ -129,11 +114,56 @@ CaseResult RunInThisProcess(const CaseInfo& info) {
   if (target().resolved()) {
     result.counted = HasCounted({target().type(), PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE});
   }
-  result.named_rules = listener->failures().Named(info.meta.rules);
-  if (result.result == Result::kFail)
-    result.failed_rules = listener->failures().ViolatedAlone(info.meta.rules);
+  result.named_rules = failures.Named(info.meta.rules);
+  if (result.result == Result::kFail) result.failed_rules = failures.ViolatedAlone(info.meta.rules);
   result.measurements = Attached();
   return result;
+}
+
+// The case that runs, for EndAfterThread.
+struct Running {
+  const CaseInfo* info;
+  const Listener* listener;
+  std::function<int(CaseResult)> finish;
+  pid_t pid;
+};
+const Running* running = nullptr;
+
+// Called for an exception that leaves a thread: ends the process with the result of the case. Other
+// threads may wait for that thread for ever.
+[[noreturn]] void EndAfterThread() {
+  if (running == nullptr || running->pid != getpid() || !std::current_exception()) std::abort();
+  RecordException();
+  const bool good = !testing::Test::HasFailure();
+  _exit(running->finish(Collect(*running->info, running->listener->failures(), good)));
+}
+
+}  // namespace
+
+const CaseInfo* FindCase(std::string_view id) {
+  const auto cases = AllCases();
+  const auto it =
+      std::find_if(cases.begin(), cases.end(), [&](const CaseInfo& c) { return c.Id() == id; });
+  return it == cases.end() ? nullptr : &*it;
+}
+
+int RunInThisProcess(const CaseInfo& info, std::function<int(CaseResult)> finish) {
+  std::string name = "pmuconf";
+  char* argv[] = {name.data(), nullptr};
+  int argc = 1;
+  testing::InitGoogleMock(&argc, argv);
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  delete listeners.Release(listeners.default_result_printer());
+  auto* const listener = new Listener;
+  listeners.Append(listener);
+  testing::RegisterTest(info.suite.c_str(), info.name.c_str(), nullptr, nullptr, info.file.c_str(),
+                        info.line, [&info] { return info.make(info.meta); });
+  const Running run = {&info, listener, std::move(finish), getpid()};
+  running = &run;
+  std::set_terminate(EndAfterThread);
+  const bool good = RUN_ALL_TESTS() == 0;
+  running = nullptr;
+  return run.finish(Collect(info, listener->failures(), good));
 }
 
 }  // namespace pmuconf

@@ -106,8 +106,11 @@ TEST(JsonLine, ReplacesInvalidUtf8) {
 }
 
 TEST(Result, DecodesToWhatWasEncoded) {
+  CaseResult result = {"A.B", Result::kFail, 1.0, "why\n", {}};
+  result.stuck = true;
   CaseResult decoded;
-  EXPECT_TRUE(DecodeResult(EncodeResult({"A.B", Result::kFail, 1.0, "why\n", {}}), &decoded));
+  EXPECT_TRUE(DecodeResult(EncodeResult(result), &decoded));
+  EXPECT_TRUE(decoded.stuck);
   EXPECT_EQ(decoded.result, Result::kFail);
   EXPECT_EQ(decoded.message, "why\n");
   for (const char* text : {"", "{}", "[1]", R"({"result":"OK","message":""})",

@@ -34,6 +34,7 @@ struct Context {
   // Another task preempted a thread with NoPreemption, so the result is no evidence.
   bool preempted = false;
   bool denied = false;                // a call failed with EPERM or EACCES
+  bool stuck = false;                 // the device is in a state that spoils later cases
   std::optional<std::string> broken;  // first cause
   std::optional<std::string> skipped;
   SkipReason skip_reason = SkipReason::kNone;  // the skip reason of `skipped`
@@ -49,8 +50,8 @@ struct Skipped {
   std::string capability = {};  // that the case lacks; "" if it lacks something else
 };
 
-// Thrown if the driver violates a rule that the case does not judge, and the case cannot go on. The
-// case fails.
+// Thrown if the driver violates a rule that the case does not judge, and leaves the device in a
+// state that spoils later cases. The case fails.
 struct Violation {
   std::string text;
 };

@@ -133,9 +133,14 @@ def test_after_a_report_a_debug_kernel_is_booted_again(machine: qemu.Machine) ->
     assert run(machine, names)[1] == 1
 
 
-def test_after_a_broken_case_a_modelled_device_is_a_new_one(machine: qemu.Machine) -> None:
-    names = ["A.Breaks", "A.Two"]
-    assert run(machine, names, modelled=True)[1] == 2
+@pytest.mark.parametrize(
+    ("name", "boots"), [("Breaks", 2), ("TimesOut", 2), ("LeavesItStuck", 2), ("Fails", 1)]
+)
+def test_a_modelled_device_in_an_unknown_state_is_replaced(
+    machine: qemu.Machine, name: str, boots: int
+) -> None:
+    names = [f"A.{name}", "A.Two"]
+    assert run(machine, names, modelled=True)[1] == boots
     assert run(machine, names)[1] == 1
 
 

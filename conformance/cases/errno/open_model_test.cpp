@@ -75,17 +75,25 @@ void CheckPairs() {
   }
 }
 
+// Returns a random size of an attr. If a driver without a list of checks needs config2 for its
+// event, the size covers it.
+std::uint32_t RandomSize(const OpenPmu& pmu, std::mt19937_64& random) {
+  constexpr std::array<std::uint32_t, 11> kSizes = {0,   64,  72,  80,  96, 104,
+                                                    112, 120, 128, 136, 256};
+  const std::uint32_t size = kSizes[random() % kSizes.size()];
+  const bool needs_config2 = pmu.driver.empty() && pmu.config2 != 0;
+  return needs_config2 ? std::max<std::uint32_t>(size, PERF_ATTR_SIZE_VER1) : size;
+}
+
 // Randomizes fields that do not change the result, or change it only in combination.
-void ChangeAtRandom(OpenCall& call, std::mt19937_64& random) {
+void ChangeAtRandom(const OpenPmu& pmu, OpenCall& call, std::mt19937_64& random) {
   constexpr std::uint64_t kPlainTypes =
       PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_READ |
       PERF_SAMPLE_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID |
       PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_WEIGHT;
-  constexpr std::array<std::uint32_t, 11> kSizes = {0,   64,  72,  80,  96, 104,
-                                                    112, 120, 128, 136, 256};
   const std::uint64_t bits = random();
   call.Edit([&](perf_event_attr& attr) {
-    attr.size = kSizes[random() % kSizes.size()];
+    attr.size = RandomSize(pmu, random);
     attr.sample_type |= bits & random() & kPlainTypes;
     attr.read_format |= random() & 31;
     attr.branch_sample_type = random();
@@ -118,7 +126,7 @@ void CheckAtRandom(OpenEnvironment& environment, std::uint64_t seed, int calls) 
   for (int i = 0; i < calls; ++i) {
     const Violations some = RandomSubset(all, random);
     OpenCall call = environment.model().ValidCall();
-    ChangeAtRandom(call, random);
+    ChangeAtRandom(environment.model().pmu(), call, random);
     for (const OpenViolation* violation : some) violation->apply(call);
     const OpenPrediction predicted = environment.model().Predict(call);
     const int actual = environment.Execute(call);

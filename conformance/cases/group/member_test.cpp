@@ -142,7 +142,7 @@ void ExpectEveryPermutationCounts(const std::vector<EventSpec>& specs) {
 CONFORMANCE_CASE(Group, ConstrainedMembersFitInEveryPermutation,
                  .rules = {rule::GRP_006, rule::DRV_016, rule::DRV_034, rule::MUX_012},
                  .needs = {Cap::kStimulus, Cap::kCounters, Cap::kGroups, Cap::kConstraints},
-                 .budget_s = 30) {
+                 .budget_s = 60) {
   std::vector<EventSpec> specs = FullSet();
   specs.resize(target().general());
   ExpectEveryPermutationCounts(specs);

@@ -68,6 +68,9 @@ CONFORMANCE_CASE(Group, RemoteGroupReadingIsOneSnapshot, .rules = {rule::GRP_007
                  .needs = {Cap::kStimulus, Cap::kQuietFork, Cap::kGroups, Cap::kCpus2,
                            Cap::kAnyTask, Cap::kCounters},
                  .over = {Over<dim::Cpu>()}) {
+  // A device counts also while a CPU reads its counters. So its events happen on the CPU that
+  // reads.
+  if (target().Claims(Cap::kSystemWide)) PinTo(target().DesignatedCpu());
   const EventSpec spec = target().AnyEvent();
   Group group(std::vector(CounterCount(spec), spec));
   group.Enable();

@@ -232,7 +232,6 @@ CONFORMANCE_CASE(Uncore, RequestedCpuCanGoOffline, .rules = {rule::UNC_007, rule
 
 CONFORMANCE_CASE(Uncore, UnitsComeWithScales, .rules = {rule::UNC_013},
                  .needs = {Cap::kSystemWide}) {
-  std::size_t units = 0;
   for (const std::string& file : ListFolder(DeviceFile("events"))) {
     if (!file.ends_with(".unit") && !file.ends_with(".scale")) continue;
     const std::string event = file.substr(0, file.rfind('.'));
@@ -241,11 +240,9 @@ CONFORMANCE_CASE(Uncore, UnitsComeWithScales, .rules = {rule::UNC_013},
     ASSERT_TRUE(unit && scale) << file;
     EXPECT_FALSE(unit->empty()) << file;
     EXPECT_GT(std::strtod(scale->c_str(), nullptr), 0.0) << file;
-    ++units;
   }
   const auto identifier = ReadFile(DeviceFile("identifier"));
   EXPECT_TRUE(identifier && !identifier->empty());
-  if (units == 0) SkipUnclaimed("needs an event with a unit or a scale");
 }
 
 }  // namespace

@@ -291,9 +291,6 @@ void FindRunning(const ProbedPmu& pmu, PmuFacts* facts) {
   }
   if (alone > 0) {
     facts->groups = false;
-    facts->groups_how = std::to_string(alone) +
-                        " events count at the same time, and the driver refuses a second event in "
-                        "each group";
   }
 }
 
@@ -349,7 +346,12 @@ void FindCounters(const ProbedPmu& pmu, PmuFacts* facts) {
                         std::to_string(fits.size()) + " events fit so often into one group" +
                         (facts->unlimited ? ", and perhaps more often" : "")};
   if (pmu.per_cpu() && facts->unlimited) FindSharing(pmu, facts);
-  if (!facts->groups) facts->general.how = facts->groups_how;
+  if (!facts->groups) {
+    facts->groups_how = std::to_string(general) +
+                        " events count at the same time, and the driver refuses a second event in "
+                        "each group";
+    facts->general.how = facts->groups_how;
+  }
   if (!facts->groups || facts->shared_counters) return AssumeAllCounters(facts);
   const auto plain = std::find_if(facts->events.begin(), facts->events.end(),
                                   [&](const EventFacts& e) { return e.fit == general; });
