@@ -109,6 +109,7 @@ CaseResult Collect(const CaseInfo& info, const Failures& failures, bool good) {
   } else {
     result.result = Result::kPass;
   }
+  result.stuck = c.stuck;
   result.preempted = c.preempted;
   result.cpu_wide = c.cpu_wide;
   if (target().resolved()) {

@@ -48,3 +48,31 @@ def test_no_case_fails_without_a_known_cause(pmu: str, tmp_path: pathlib.Path) -
     }
     assert not unexplained, done.stdout[-2000:]
     assert any(case["result"] == "PASS" for case in results["cases"])
+
+
+LIE = """
+[[fault]]
+id = "disable-fails"
+text = "PERF_EVENT_IOC_DISABLE fails."
+call = "ioctl"
+when = { request = "PERF_EVENT_IOC_DISABLE" }
+effect = { error = "EIO" }
+rules = ["CTL-001"]
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: the case drops a privilege")
+def test_an_exception_in_a_thread_is_the_result_of_the_case(tmp_path: pathlib.Path) -> None:
+    lie = tmp_path / "lie.toml"
+    lie.write_text(LIE, "utf-8")
+    case = "Permission.DescriptorOutlivesThePrivilege"
+    done = subprocess.run(
+        [str(suite.binary()), "case", case, "--pmu", "software", "--lie", str(lie)],
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout.startswith(f"BROKEN  {case}\n")
+    assert "DISABLE on type=1" in done.stdout and "EIO" in done.stdout

@@ -29,6 +29,20 @@ def test_driver_counts_the_events_of_the_page(name: str) -> None:
     assert [m["reports"] for m in messages if m["t"] == "kmsg"] == [[]]
 
 
+@pytest.mark.guest
+def test_device_with_a_pending_interrupt_does_not_spoil_the_next_case() -> None:
+    target = suite.find_target("starlink")
+    messages: list[Message] = []
+    plan = runs.plan(target, kernel.find(KERNEL), None)
+    with session.Session(plan, None, messages.append) as guests:
+        for name in ("Uncore.ManyWrapsAreCounted", CASE):
+            (case,) = suite.cases(target, suite.Selection(case=name))
+            guests.run(case)
+    results = [m for m in messages if m["t"] == "result"]
+    assert [m["result"] for m in results] == ["FAIL", "PASS"]
+    assert results[0]["stuck"] and guests.boots == 2
+
+
 def test_the_built_source_is_that_of_the_kernel() -> None:
     name = "drivers/perf/alibaba_uncore_drw_pmu.c"
     found = kernel.find(KERNEL)
