@@ -7,6 +7,21 @@ function(component name)
   target_include_directories(pmuconf_${name} PUBLIC "${CMAKE_SOURCE_DIR}"
     "${CMAKE_SOURCE_DIR}/conformance" "${CMAKE_SOURCE_DIR}/driver/include")
   target_link_libraries(pmuconf_${name} PUBLIC ${ARGN} PRIVATE pmuconf_warnings)
+  # Parts of eight files keep both processors busy.
+  set(part "")
+  set(parts 0)
+  foreach(source IN LISTS sources)
+    list(APPEND part "${source}")
+    list(LENGTH part files)
+    if(files EQUAL 8)
+      unite(pmuconf_${name} ${name}_${parts} ${part})
+      math(EXPR parts "${parts} + 1")
+      set(part "")
+    endif()
+  endforeach()
+  if(part)
+    unite(pmuconf_${name} ${name}_${parts} ${part})
+  endif()
 endfunction()
 
 # unit_tests(NAME LIBRARY...) builds the tests *_test.cpp of this folder. They need no PMU and no root.
