@@ -20,6 +20,10 @@ DEFINITION = r"^(?!static\b)[A-Za-z_][\w \t\*]*\b{}\s*\("
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z")
 LAST_NAME = re.compile(r"([A-Za-z_]\w*)\Z")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+MEMBER = re.compile(r"\.\s*(\w+)\s*=\s*&?([A-Za-z_]\w*)\s*[,}]")
+"""A designator of an initialiser, whose value is a name."""
+TABLE = re.compile(r"\(\s*\*\s*(?:const\s+)?(\w+)\s*\[[^\]]*\]\s*\)\s*\([^;{]*?\)\s*=\s*\{([^}]*)\}")
+"""The definition of an array of pointers to functions."""
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 DEPTH = 6
 """The most calls that are followed into each other. The deepest path of a driver of Linux has five."""
@@ -130,12 +134,19 @@ class Program:
     def pointers(self) -> dict[str, set[str]]:
         """The functions that a member of a struct may point to, by the name of the member."""
         found: dict[str, set[str]] = defaultdict(set)
+        for name, value in MEMBER.findall(self.source):
+            if value in self.functions:
+                found[name].add(value)
+        for name, values in TABLE.findall(self.source):
+            found[name] |= set(re.findall(r"\w+", values)) & set(self.functions)
         for fact in self.facts:
-            if fact.kind == "member" and fact.words[-1] in self.functions:
-                found[fact.words[2]].add(fact.words[-1])
-            elif fact.kind == "set" and fact.words[-1].lstrip("&") in self.functions:
-                if name := LAST_NAME.search(fact.words[0]):
-                    found[name[1]].add(fact.words[-1].lstrip("&"))
+            if fact.kind == "set" and fact.words[-1].lstrip("&") in self.functions:
+                if last := LAST_NAME.search(fact.words[0]):
+                    found[last[1]].add(fact.words[-1].lstrip("&"))
+        # A driver may have callbacks of its own with the names of those of struct pmu. The core calls the latter.
+        for pmu in self.pmus:
+            for name in CALLBACKS:
+                found[name].discard(pmu.value(name).lstrip("&"))
         return found
 
     def callees(self, call: Fact) -> list[str]:
@@ -143,9 +154,8 @@ class Program:
         name = call.words[0]
         if name in self.functions:
             return [name]
-        if not IDENTIFIER.match(name) and (member := LAST_NAME.search(name)):
-            if member[1] not in CALLBACKS:
-                return sorted(self.pointers.get(member[1], ()))
+        if not IDENTIFIER.match(name) and (member := LAST_NAME.search(name.split("[")[0])):
+            return sorted(self.pointers.get(member[1], ()))
         return []
 
     def walk(self, function: str) -> list[Step]:

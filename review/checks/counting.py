@@ -10,7 +10,8 @@ from ..facts import Fact
 from ..view import BREACH, SUSPECT, View, check
 
 Found = Iterator[tuple[str, Fact, str]]
-READ32 = re.compile(r"(?:__raw_)?readl(?:_relaxed)?\Z|ioread32\Z")
+READ32 = re.compile(r"\w*readl(?:_relaxed)?\Z|ioread32\Z|\w*(?:read_csr|csr_read)\w*\Z")
+"""A read of at most 32 bits. One of a CSR has them on 32 bit."""
 SPLIT = re.compile(r"(?:hi_lo|lo_hi)_readq(?:_relaxed)?\Z|ioread64_(?:hi_lo|lo_hi)\Z")
 UNDO = re.compile(
     r"free|clear|put|release|undo|remove|unset|del\b|del_|cancel|unlock_counter", re.I
@@ -51,7 +52,7 @@ def _halves(facts: list[Fact]) -> list[Fact]:
         for f in facts
         if f.kind == "set"
         and (f.words[0] in names or f.words[1].strip() == "|=")
-        and re.search(r"readl|ioread32", f.words[-1])
+        and any(READ32.match(name) for name in re.findall(r"\w+", f.words[-1]))
     }
     return [f for f in reads if f.line in kept or f.words[0] in names]
 
@@ -99,7 +100,9 @@ def prev_count(view: View) -> Found:
         reads = [f for f in calls if f.words[0] == "local64_read" and "prev_count" in f.words[1]]
         if _locked(view, name):
             continue
-        if reads and sets and not view.program.calls(ASYNCHRONOUS):
+        if reads and not _moves(view, names):
+            yield BREACH, adds[0], "prev_count is never moved, so each read adds the same events"
+        elif reads and sets and not view.program.calls(ASYNCHRONOUS):
             yield SUSPECT, sets[0], "prev_count is read and written in two steps"
         elif reads and sets:
             yield BREACH, sets[
@@ -109,6 +112,18 @@ def prev_count(view: View) -> Found:
             yield SUSPECT, adds[
                 0
             ], "the count is added without prev_count, so a read in between counts twice"
+
+
+def _moves(view: View, callbacks: list[str]) -> bool:
+    """Whether anything that the callbacks reach writes prev_count."""
+    return any(
+        "prev_count" in word
+        for name in view.program.reached(*callbacks)
+        for fact in view.program.functions.get(name, ())
+        if (fact.kind == "call" and re.search(r"xchg|local64_set", fact.words[0]))
+        or (fact.kind in ("set", "if", "loop") and "xchg" in "".join(fact.words))
+        for word in fact.words
+    )
 
 
 def _locked(view: View, name: str) -> bool:

@@ -16,12 +16,12 @@ TYPE = r"\battr(?:\.|->)type\b|[>.]type[!=]=|[!=]=[\w>.-]*[>.]type\b|\btype[!=]=
 WRITES = re.compile(
     r"(?:__raw_)?(?:writel|writeq|writew|writeb|iowrite\d+|lo_hi_writeq|hi_lo_writeq)(?:_relaxed)?\Z|"
     r"wrmsr\w*\Z|regmap_(?:write|update|set|clear)\w*\Z|pci_write_config\w*\Z|pci_clear_and_set_config\w*\Z|"
-    r"write_sysreg\w*\Z|csr_(?:write|set|clear)\w*\Z|mmio_write\w*\Z"
+    r"mtpmr\Z|write_sysreg\w*\Z|csr_(?:write|set|clear)\w*\Z|mmio_write\w*\Z"
 )
 PRINTS = re.compile(
     r"(?:(?:dev|pci|netdev|drm|xe|gt)_(?:err|warn|info|notice|crit|alert|emerg)|"
     r"pr_(?:err|warn|info|notice|crit|alert|emerg|cont)|"
-    r"printk|WARN|WARN_ON|acpi_handle_err|dev_printk)\Z"
+    r"printk|WARN|WARN_ON|acpi_handle_err|dev_printk)(?:_ratelimited)?\Z"
 )
 NUMBER = re.compile(r"get_\w*event|event_?(?:id|type)|[A-Z_]EVENT")
 """An expression that takes the number of an event from its config."""
@@ -172,11 +172,10 @@ def cpu_assign(view: View) -> Found:
     if _refuses(view, r"event->cpu!="):
         return
     migrates = view.program.calls("perf_pmu_migrate_context")
-    masks = "cpumask" in view.program.source
     # Calls on two CPUs at once find the same free counter.
     if migrates and any(finds_counter(view, step) for step in view.add):
         yield BREACH, view.init_start, "event_init does not assign the designated CPU to event->cpu"
-    elif masks or migrates:
+    else:
         yield SUSPECT, view.init_start, "event_init does not assign a CPU of cpumask to event->cpu"
 
 
@@ -185,7 +184,7 @@ def config_range(view: View) -> Found:
     """event_init checks the numbers of attr.config."""
     if not view.init:
         return
-    tainted = {"config", "config1", "config2", "config_base"}
+    tainted = {"config", "config_base"}
     for step in view.init:
         fact = step.fact
         words = set(re.findall(r"\w+", " ".join(fact.words[2:]))) if fact.kind == "set" else set()
@@ -199,26 +198,41 @@ def config_range(view: View) -> Found:
         words = set(re.findall(r"\w+", " ".join(fact.words)))
         if fact.kind == "return" and not re.search(r"[<>&(]|==", fact.words[0]):
             continue
-        if "attr.disabled" in fact.words[0]:
+        if "attr.disabled" in fact.words[0] or fact.kind == "if" and not _bounds(view, step, tainted):
             continue
         if words & (tainted - {"idx", "cpu"}) or (
             CHECKER.search("".join(fact.words))
             and not re.search(r"is_\w+_event\(|sibling|group", fact.words[0])
         ):
             return
-    if not view.is_uncore or view.switches(view.init, "config"):
+    if view.switches(view.init, "config"):
         return
     failing = [
         step.fact
         for step in view.add
         if step.fact.kind == "return" and re.search(r"-EINVAL", step.fact.words[0])
     ]
-    if failing:
+    if failing and view.is_uncore:
         yield BREACH, view.init_start, (
             f"event_init accepts any config; add then refuses it (line {failing[0].line})"
         )
     else:
         yield SUSPECT, view.init_start, "event_init accepts any config"
+
+
+def _bounds(view: View, step: Step, tainted: set[str]) -> bool:
+    """Whether an if refuses something, and not only one value of the number in a special case."""
+    fact = step.fact
+    refuses = any(
+        other.kind in ("return", "goto") and fact.line <= other.line <= fact.end
+        for other in view.program.functions[fact.function]
+    )
+    parts = re.split(r"&&", fact.words[0])
+    special = len(parts) > 1 and not any(
+        set(re.findall(r"\w+", part)) & tainted and not re.fullmatch(r"\(*[\w>.-]+[!=]=\w+\)*", part)
+        for part in parts
+    )
+    return refuses and not special
 
 
 @check("no-exclude")
@@ -244,8 +258,8 @@ def init_hardware(view: View) -> Found:
         if step.fact.kind != "call":
             continue
         name = step.fact.words[0]
-        if WRITES.match(name) and view.is_uncore:
-            yield BREACH, step.fact if step.depth == 0 else step.at, (
+        if WRITES.match(name):
+            yield BREACH if view.is_uncore else SUSPECT, step.fact if step.depth == 0 else step.at, (
                 f"event_init writes to the device ({name}() in {step.fact.function}(), line {step.fact.line})"
             )
             return
@@ -264,7 +278,7 @@ def user_print(view: View) -> Found:
                 fact.words[0].startswith("WARN") and callback != "event_init"
             ):
                 seen.add((fact.file, fact.line))
-                sure = callback == "event_init" and not fact.words[0].startswith("WARN")
+                sure = callback == "event_init" and not re.match(r"WARN|.*_ratelimited", fact.words[0])
                 sure = sure and (step.depth < 2 or _is_about_event(view, fact))
                 message = f"{callback} prints by {fact.words[0]}(): any user fills the log"
                 yield BREACH if sure else SUSPECT, fact, message

@@ -19,6 +19,8 @@ FLAGS_AT = {
     "devm_request_irq": 3,
     "request_irq": 2,
 }
+CONSTANT = re.compile(r"(?:devm_kasprintf\([^,]*,|kasprintf\()?(?:[A-Z_]+,)?(?:\"[^%,]*\"|[A-Z][A-Z0-9_]*)\)?\Z")
+"""A name that no number makes different."""
 DRIVERS = {
     "platform_driver",
     "pci_driver",
@@ -46,7 +48,7 @@ def module_owner(view: View) -> Found:
     """A module that can be unloaded is the owner of its PMU."""
     if view.pmu.value("module"):
         return
-    text = view.program.texts[view.pmu.place.file]
+    text = "\n".join(text for path, text in view.program.texts.items() if path.suffix == ".c")
     if UNLOADABLE.search(text):
         verdict = BREACH if view.is_uncore else SUSPECT
         yield verdict, view.pmu.place, "the module can be unloaded, and .module of its struct pmu is not set"
@@ -100,6 +102,25 @@ def cpuhp_order(view: View) -> Found:
                 instance = True
             elif registers.match(name) and first is None and not instance:
                 first = step.fact
+            elif registers.match(name) and step.depth == 0 and step.fact not in seen:
+                seen.add(step.fact)
+                if leaving := _leaves(view.program.functions[root], step.fact):
+                    verdict = BREACH if view.is_uncore else SUSPECT
+                    yield verdict, leaving, "the registration fails, and the hotplug state keeps the callbacks"
+
+
+def _leaves(facts: list[Fact], call: Fact) -> Fact | None:
+    """The return of the error of a call by a statement that undoes nothing."""
+    test = next((f for f in facts if f.kind == "if" and call.line <= f.line <= call.line + 2), None)
+    if test is None:
+        return None
+    inside = [f for f in facts if test.start <= f.line <= test.end]
+    if any(
+        f.kind == "goto" or f.kind == "call" and re.search(r"cpuhp|remove|free|exit", f.words[0])
+        for f in inside
+    ):
+        return None
+    return next((f for f in inside if f.kind == "return"), None)
 
 
 @check("irq-flags")
@@ -194,14 +215,16 @@ def name_index(view: View) -> Found:
         if len(arguments) < 2:
             continue
         name = arguments[1]
-        constant = re.match(r"\"|[A-Z][A-Z0-9_]*\Z", name) is not None
+        if re.search(r"pmu(?:\.|->)name\Z", name):
+            name = view.pmu.value("name") or name
+        constant = CONSTANT.match(name) is not None
         if not constant and re.match(r"\w+\Z", name):
             values = [
                 f.words[-1]
                 for f in view.program.functions.get(call.function, ())
                 if f.kind == "set" and f.words[0] == name
             ]
-            constant = bool(values) and all(value.startswith('"') for value in values)
+            constant = bool(values) and all(CONSTANT.match(value) for value in values)
             name = values[0] if constant else name
         probed = any(
             f.kind == "member"
