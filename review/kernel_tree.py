@@ -45,20 +45,30 @@ def review(tree: Path, files: Sequence[Path]) -> list[Finding]:
 
 def _kconfig(tree: Path, file: Path, text: str) -> Iterator[Finding]:
     """The option of a driver has a help text, a module that can be built, and a build without the machine."""
+    for option, path, line, entry in _entries(file):
+        if path.is_relative_to(tree):
+            for verdict, message in _entry(option, entry, text):
+                yield Finding(path, line, "kconfig", verdict, message)
+
+
+def never_module(file: Path) -> bool:
+    """Whether the Kconfig of a driver says that it is no module."""
+    return any(re.search(r"^\s+bool\b", entry, re.M) for *_, entry in _entries(file))
+
+
+def _entries(file: Path) -> Iterator[tuple[str, Path, int, str]]:
+    """The entry of a driver in the next Kconfig that has it: the option, the file, the line and the text."""
     option = _option(file)
     if option is None:
         return
-    for folder in (file.parent, *file.parent.parents):
+    for folder in file.resolve().parents:
         path = folder / "Kconfig"
-        if not folder.is_relative_to(tree) or not path.is_file():
-            continue
-        content = read_text(path)
-        for entry in ENTRY.finditer(content):
-            if entry[1] == option:
-                line = content.count("\n", 0, entry.start()) + 1
-                for verdict, message in _entry(option, entry[2], text):
-                    yield Finding(path, line, "kconfig", verdict, message)
-                return
+        if path.is_file():
+            content = read_text(path)
+            for entry in ENTRY.finditer(content):
+                if entry[1] == option:
+                    yield option, path, content.count("\n", 0, entry.start()) + 1, entry[2]
+                    return
 
 
 def _entry(option: str, entry: str, text: str) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
+from pmubase.errors import UserError
+
 from .facts import Fact, read_facts, read_text
 
 CALLBACKS = (
@@ -66,6 +68,8 @@ class Program:
         self.texts: dict[Path, str] = {}
         self.facts: list[Fact] = []
         self.walks: dict[str, list[Step]] = {}
+        self.folder: dict[Path, str] = {}
+        """The other C files of the folder."""
         self._read(root)
         for header in INCLUDE.findall(self.texts[root]):
             if (path := root.parent / header).is_file():
@@ -78,12 +82,13 @@ class Program:
 
     def _read_callees(self) -> None:
         """Reads the files of the folder that define functions which the module uses and does not define."""
-        others = {path: "" for path in sorted(self.root.parent.glob("*.c")) if path != self.root}
-        for path in others:
-            try:
-                others[path] = read_text(path)
-            except Exception:  # noqa: BLE001 - a file that cannot be read defines nothing
-                continue
+        for path in sorted(self.root.parent.glob("*.c")):
+            if path != self.root:
+                try:
+                    self.folder[path] = read_text(path)
+                except UserError:
+                    continue  # A file that cannot be read defines nothing.
+        others = dict(self.folder)
         for names in self._rounds():
             if not others or len(self.texts) >= FILES:
                 return
@@ -184,17 +189,25 @@ class Program:
     @cached_property
     def pmus(self) -> list[Pmu]:
         """The PMUs of the module, each with its members from an initialiser and from assignments."""
-        groups: dict[tuple[Path, str, str], dict[str, Fact]] = defaultdict(dict)
+        groups: dict[tuple[Path, str, str], list[dict[str, Fact]]] = defaultdict(lambda: [{}])
         for fact in self.facts:
             if fact.kind == "member" and (
                 fact.words[0] == "pmu" or (fact.words[1] or "").endswith("pmu")
             ):
-                groups[fact.file, fact.function, "="].setdefault(fact.words[2], fact)
+                groups[fact.file, fact.function, "="][0].setdefault(fact.words[2], fact)
             elif fact.kind == "set" and (found := re.match(r"(.*?)(?:->|\.)(\w+)$", fact.words[0])):
-                groups[fact.file, fact.function, found[1]].setdefault(found[2], fact)
+                variants = groups[fact.file, fact.function, found[1]]
+                if found[2] == "event_init" and "event_init" in variants[-1]:
+                    # The cases of a switch make several PMUs, which share what is before the first one.
+                    first = variants[0]["event_init"]
+                    variants.append({k: v for k, v in variants[0].items() if v < first})
+                if len(variants) > 1 or found[2] not in variants[0]:
+                    variants[-1][found[2]] = fact
         found_pmus = []
         loose: dict[str, Fact] = {}
-        for (_, _, owner), members in groups.items():
+        for (_, _, owner), members in (
+            (key, members) for key, variants in groups.items() for members in variants
+        ):
             if "event_init" in members:
                 found_pmus.append(members)
             elif owner == "=" or re.search(r"pmu\w*$", owner):

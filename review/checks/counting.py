@@ -212,7 +212,7 @@ def _is_effect(view: View, fact: Fact) -> bool:
     if fact.kind == "call":
         name = fact.words[0]
         if re.match(
-            r"(?:__)?(?:test_and_)?set_bit\Z|(?:__raw_)?write[lq](?:_relaxed)?\Z|hrtimer_start\w*\Z",
+            r"(?:__)?(?:test_and_)?set_bit\Z|(?:__raw_)?write[lq](?:_relaxed)?\Z|hrtimer_start\w*\Z|mtspr\Z",
             name,
         ):
             return True

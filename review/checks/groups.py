@@ -249,8 +249,24 @@ def group_leader(view: View) -> Found:
                 yield SUSPECT if fixed else BREACH, fact, "the leader is counted twice if the new event is the leader"
         elif not leaders and total:
             yield BREACH, loop.fact, "the leader is not counted: it is no sibling of its group"
+        elif not leaders and not _mentions_leader(facts, loop.fact):
+            yield BREACH, loop.fact, "neither the leader nor the new event is counted"
         elif leaders and not total and not _uses_event(view, facts, leaders[0]):
             yield BREACH, loop.fact, "the new event is not counted: it is not yet on the list of siblings"
+
+
+def _mentions_leader(facts: list[Fact], loop: Fact) -> bool:
+    """Whether a statement besides the loop takes the leader, or the new event, to count it."""
+    return any(
+        fact.kind in ("call", "set", "if")
+        and not loop.line <= fact.line <= loop.end
+        and not (fact.kind == "call" and NEUTRAL.match(fact.words[0]))
+        and re.search(r"(?<!\w)(?:leader|event)(?![\w-])", "".join(fact.words))
+        and not (fact.kind == "set" and LEADER.search(fact.words[-1]))
+        and not (fact.kind == "call" and re.search("_to_|container", fact.words[0]))
+        and not (fact.kind == "set" and re.search(r"to_\w+\(", fact.words[-1]))
+        for fact in facts
+    )
 
 
 def _unchecked_leader(facts: list[Fact], loop: Fact) -> Found:
@@ -365,7 +381,8 @@ def group_capacity(view: View) -> Found:
         return
     if view.decides(
         view.init,
-        r"group_leader!=event\b(?!->)|\bevent!=event->group_leader|!is_software_event\(sibling\)$",
+        r"^\(*(?:event->)?group_leader!=event\b(?!->|.*&&)|^\(*event!=event->group_leader(?!.*&&)"
+        r"|!is_software_event\(sibling\)$",
     ):
         if not any(
             "pmu" in s.fact.words[0]
@@ -391,6 +408,8 @@ def finds_counter(view: View, step: Step) -> bool:
     if fact.kind == "call" and re.match(
         r"find_\w*zero\w*\Z|(?:__)?test_and_set_bit\Z|ffz\Z", fact.words[0]
     ):
+        return True
+    if fact.kind == "set" and re.match(r"-(?:ENOSPC|EBUSY)\Z", fact.words[-1]):
         return True
     if (
         fact.kind != "set"

@@ -18,6 +18,8 @@ WRITES = re.compile(
     r"wrmsr\w*\Z|regmap_(?:write|update|set|clear)\w*\Z|pci_write_config\w*\Z|pci_clear_and_set_config\w*\Z|"
     r"mtpmr\Z|write_sysreg\w*\Z|csr_(?:write|set|clear)\w*\Z|mmio_write\w*\Z"
 )
+STARTS = re.compile(r"(?:on_each_cpu|smp_call_function)\w*\Z|\w*counters?_(?:start|enable|reset)\w*\Z")
+"""A function that acts on the counters of other CPUs, or of the firmware."""
 PRINTS = re.compile(
     r"(?:(?:dev|pci|netdev|drm|xe|gt)_(?:err|warn|info|notice|crit|alert|emerg)|"
     r"pr_(?:err|warn|info|notice|crit|alert|emerg|cont)|"
@@ -25,7 +27,7 @@ PRINTS = re.compile(
 )
 NUMBER = re.compile(r"get_\w*event|event_?(?:id|type)|[A-Z_]EVENT")
 """An expression that takes the number of an event from its config."""
-CHECKER = re.compile(r"(?:get|to|valid|check|map)\w*(?:event|config|filter)\w*\(|EVENT\w*\(")
+CHECKER = re.compile(r"(?:get|to|valid|check|map)\w*(?:event|config)\w*\(|EVENT\w*\(")
 """A function or a macro that checks it."""
 INTERRUPTS = r"\w*request_\w*irq"
 USES_CPU = re.compile(r"\bevent->cpu\b")
@@ -41,18 +43,20 @@ def type_first(view: View) -> Found:
         (
             s
             for s in view.init
-            if s.fact.kind in ("if", "return", "set") and re.search(TYPE, "".join(s.fact.words))
+            if s.fact.kind in ("if", "return", "set")
+            and re.search(TYPE, "".join(s.fact.words))
+            or s.fact.kind == "attr"
+            and s.fact.words[0] == "type"
         ),
         None,
     )
     if guard is None:
-        if view.mentions(view.init, r"attr\.type|attr->type") or view.switches(view.init, "type$"):
+        if view.mentions(view.init, r"attr\.type|attr->type"):
             return
         verdict = BREACH if view.is_uncore else SUSPECT
         yield verdict, view.init_start, "event_init does not check attr.type, so it takes events of other PMUs"
         return
-    if not view.is_uncore:
-        return
+    verdict = BREACH if view.is_uncore else SUSPECT
     own = guard.at
     if guard.depth == 0 and guard.fact.kind == "if":
         answers = _returned(view, guard.fact)
@@ -61,7 +65,7 @@ def type_first(view: View) -> Found:
             and not any("ENOENT" in answer for answer in answers)
             and "!=" in guard.fact.words[0]
         ):
-            yield BREACH, guard.fact, f"a foreign type is answered by {answers[0]}, not by -ENOENT"
+            yield verdict, guard.fact, f"a foreign type is answered by {answers[0]}, not by -ENOENT"
     for step in view.init:
         if step.fact == guard.fact:
             return
@@ -72,12 +76,12 @@ def type_first(view: View) -> Found:
             and "ENOENT" not in step.fact.words[0]
             and step.fact.words[0].startswith("-")
         ):
-            yield BREACH, step.fact, f"{step.fact.words[0]} is returned before the type is checked"
+            yield verdict, step.fact, f"{step.fact.words[0]} is returned before the type is checked"
             return
         if step.fact.kind == "call" and (
             WRITES.match(step.fact.words[0]) or PRINTS.match(step.fact.words[0])
         ):
-            yield BREACH, step.fact, f"{step.fact.words[0]}() is called before the type is checked"
+            yield verdict, step.fact, f"{step.fact.words[0]}() is called before the type is checked"
             return
 
 
@@ -97,23 +101,21 @@ def _refuses(view: View, pattern: str) -> Step | None:
 @check("refuse-sampling")
 def refuse_sampling(view: View) -> Found:
     """A PMU that cannot sample refuses a sampling event."""
-    if not view.is_uncore or view.samples or not view.init:
-        return
-    if "NO_INTERRUPT" in view.capabilities:
+    if view.samples or not view.init or "NO_INTERRUPT" in view.capabilities:
         return
     if _refuses(view, r"is_sampling_event|sample_period|sample_freq|sample_type"):
         return
-    yield BREACH, view.init_start, "event_init accepts sampling events, and the PMU never writes a sample"
+    yield BREACH if view.is_uncore else SUSPECT, view.init_start, "event_init accepts sampling events, and the PMU never writes a sample"
 
 
 @check("no-interrupt")
 def no_interrupt(view: View) -> Found:
     """A PMU that cannot sample refuses by hand: PERF_PMU_CAP_NO_INTERRUPT alone misses events of the kernel."""
-    if not view.is_uncore or view.samples or not view.init:
+    if view.samples or not view.init:
         return
     by_hand = _refuses(view, r"is_sampling_event|sample_period|sample_freq")
     if by_hand:
-        if "NO_INTERRUPT" not in view.capabilities and not view.program.calls(INTERRUPTS):
+        if "NO_INTERRUPT" not in view.capabilities and not _has_interrupt(view):
             yield SUSPECT, by_hand.at, "the PMU has no interrupt and no PERF_PMU_CAP_NO_INTERRUPT"
         return
     if "NO_INTERRUPT" in view.capabilities:
@@ -121,7 +123,14 @@ def no_interrupt(view: View) -> Found:
             "PERF_PMU_CAP_NO_INTERRUPT alone does not refuse sampling events of the kernel itself"
         )
         return
-    yield BREACH, view.init_start, "neither PERF_PMU_CAP_NO_INTERRUPT nor event_init refuses sampling"
+    yield BREACH if view.is_uncore else SUSPECT, view.init_start, "neither PERF_PMU_CAP_NO_INTERRUPT nor event_init refuses sampling"
+
+
+def _has_interrupt(view: View) -> bool:
+    """Whether a function that the file reaches requests an interrupt. Another file may have one for other PMUs."""
+    own = {fact.function for fact in view.program.facts if fact.file == view.program.root}
+    reached = view.program.reached(*own)
+    return any(call.function in reached for call in view.program.calls(INTERRUPTS))
 
 
 @check("refuse-task")
@@ -191,9 +200,9 @@ def config_range(view: View) -> Found:
         if fact.kind == "set" and (words & tainted or NUMBER.search(fact.words[2])):
             if name := re.search(r"(\w+)$", fact.words[0]):
                 tainted.add(name[1])
-    for step in view.init:
+    for step in _outside(view, view.init, re.compile("group|filter")):
         fact = step.fact
-        if fact.kind not in ("if", "return", "loop") or "group" in fact.function:
+        if fact.kind not in ("if", "return", "loop"):
             continue
         words = set(re.findall(r"\w+", " ".join(fact.words)))
         if fact.kind == "return" and not re.search(r"[<>&(]|==", fact.words[0]):
@@ -218,6 +227,18 @@ def config_range(view: View) -> Found:
         )
     else:
         yield SUSPECT, view.init_start, "event_init accepts any config"
+
+
+def _outside(view: View, steps: list[Step], names: re.Pattern[str]) -> Iterator[Step]:
+    """The steps of a walk that are in no function with such a name, nor below one."""
+    within: int | None = None
+    for step in steps:
+        if within is not None and step.depth > within:
+            continue
+        within = None
+        yield step
+        if step.fact.kind == "call" and any(map(names.search, view.program.callees(step.fact))):
+            within = step.depth
 
 
 def _bounds(view: View, step: Step, tainted: set[str]) -> bool:
@@ -258,6 +279,11 @@ def init_hardware(view: View) -> Found:
         if step.fact.kind != "call":
             continue
         name = step.fact.words[0]
+        if STARTS.match(name):
+            yield SUSPECT, step.fact if step.depth == 0 else step.at, (
+                f"event_init acts on counters by {name}() in {step.fact.function}(), line {step.fact.line}"
+            )
+            return
         if WRITES.match(name):
             yield BREACH if view.is_uncore else SUSPECT, step.fact if step.depth == 0 else step.at, (
                 f"event_init writes to the device ({name}() in {step.fact.function}(), line {step.fact.line})"
