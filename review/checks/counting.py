@@ -97,6 +97,14 @@ def prev_count(view: View) -> Found:
             and "prev_count" in f.words[1]
             and re.search(rf"\b{re.escape(f.words[1].split(',')[-1])}\b", sums)
         ]
+        sets += [
+            step.at
+            for step in view.program.walk(name)
+            if step.depth == 1
+            and step.fact.words[0] == "local64_set"
+            and "prev_count" in step.fact.words[1]
+            and step.at.line < adds[0].line
+        ]
         reads = [f for f in calls if f.words[0] == "local64_read" and "prev_count" in f.words[1]]
         if _locked(view, name):
             continue
@@ -147,6 +155,10 @@ def add_undo(view: View) -> Found:
     """An add that fails leaves nothing."""
     name = view.pmu.value("add").lstrip("&")
     facts = view.program.functions.get(name, [])
+    begun = [f for f in facts if f.kind == "call" and f.words[0] == "perf_aux_output_begin"]
+    if begun and not any(step.fact.words[0] == "perf_aux_output_end" for step in view.add):
+        if any(f.kind in ("goto", "return") and f.line > begun[0].line for f in facts):
+            yield SUSPECT, begun[0], "an error after this call leaves the AUX buffer in use"
     if any(fact.kind == "goto" for fact in facts):
         return  # The label undoes the effects.
     for leaving in facts:

@@ -193,6 +193,11 @@ def config_range(view: View) -> Found:
     """event_init checks the numbers of attr.config."""
     if not view.init:
         return
+    for step in view.init:
+        if re.search(r"\[event->attr\.config\]", "".join(step.fact.words)):
+            if not _bounded(view, step.fact):
+                yield BREACH, step.fact, "attr.config is an index, and nothing limits it"
+                return
     tainted = {"config", "config_base"}
     for step in view.init:
         fact = step.fact
@@ -227,6 +232,18 @@ def config_range(view: View) -> Found:
         )
     else:
         yield SUSPECT, view.init_start, "event_init accepts any config"
+
+
+def _bounded(view: View, index: Fact) -> bool:
+    """Whether a test above an index, in the same case of a switch, limits config."""
+    lines = view.program.texts[index.file].splitlines()
+    return any(
+        test.kind == "if"
+        and test.line <= index.line
+        and re.search(r"config(?:>=?|<=?)|array_index_nospec", test.words[0])
+        and not any(re.match(r"\s*(?:case\b|default:)", line) for line in lines[test.line : index.line])
+        for test in view.program.functions[index.function]
+    )
 
 
 def _outside(view: View, steps: list[Step], names: re.Pattern[str]) -> Iterator[Step]:

@@ -58,7 +58,10 @@ def parent(view: View) -> Found:
     if view.pmu.value("parent") or not view.is_uncore:
         return
     if any(
-        fact.kind == "set" and fact.words[0].endswith("dev.parent") for fact in view.program.facts
+        fact.kind == "set"
+        and fact.words[0].endswith("dev.parent")
+        and fact.file == view.pmu.place.file
+        for fact in view.program.facts
     ):
         return
     devices = [
@@ -202,7 +205,8 @@ def unbind(view: View) -> Found:
     ]
     if not probes and not (view.is_uncore and _bound_elsewhere(view)):
         return
-    if "suppress_bind_attrs" in view.program.source + "".join(_binders(view)):
+    texts = [view.program.source] if probes else _binders(view)
+    if all("suppress_bind_attrs" in text for text in texts):
         return
     message = "suppress_bind_attrs is not set: root can unbind the device below open events"
     yield SUSPECT, probes[0] if probes else view.pmu.place, message
@@ -237,17 +241,16 @@ def name_index(view: View) -> Found:
         if len(arguments) < 2:
             continue
         name = arguments[1]
-        if re.search(r"pmu(?:\.|->)name\Z", name):
-            name = view.pmu.value("name") or name
-        constant = CONSTANT.match(name) is not None
-        if not constant and re.match(r"\w+\Z", name):
+        if re.match(r"\w+\Z", name) and not CONSTANT.match(name):
             values = [
                 f.words[-1]
                 for f in view.program.functions.get(call.function, ())
                 if f.kind == "set" and f.words[0] == name
             ]
-            constant = bool(values) and all(CONSTANT.match(value) for value in values)
-            name = values[0] if constant else name
+            name = values[0] if len(set(values)) == 1 else name
+        if re.search(r"pmu(?:\.|->)name\Z", name):
+            name = view.pmu.value("name") or name
+        constant = CONSTANT.match(name) or _is_of_model(view.program.texts[call.file], name)
         probed = _bound_elsewhere(view) or any(
             f.kind == "member"
             and DRIVER.match(f.words[0])
@@ -257,3 +260,12 @@ def name_index(view: View) -> Found:
         )
         if constant and probed and view.is_uncore:
             yield SUSPECT, call, f"each device would register the name {name}; only the first one can"
+
+
+def _is_of_model(text: str, name: str) -> bool:
+    """Whether a name is that of a table of models, and not of an instance."""
+    return bool(
+        re.search(r"(?:->|\.)name\Z", name)
+        and re.search(r"\.name\s*=\s*\"[^\"]*\"[^}]*\.\w*(?:attrs|cntrs)", text)
+        and not re.search(r"asprintf|snprintf\(\w+->name", text)
+    )
