@@ -75,6 +75,7 @@ def type_first(view: View) -> Found:
             step.fact.kind == "return"
             and "ENOENT" not in step.fact.words[0]
             and step.fact.words[0].startswith("-")
+            and not _never(view, step.fact)
         ):
             yield verdict, step.fact, f"{step.fact.words[0]} is returned before the type is checked"
             return
@@ -83,6 +84,20 @@ def type_first(view: View) -> Found:
         ):
             yield verdict, step.fact, f"{step.fact.words[0]}() is called before the type is checked"
             return
+
+
+def _never(view: View, leaving: Fact) -> bool:
+    """Whether a return needs that the container of the PMU is NULL, which it is never."""
+    facts = view.program.functions[leaving.function]
+    containers = {
+        f"!{f.words[0]}"
+        for f in facts
+        if f.kind == "set" and re.match(r"(?:to_\w+|container_of)\(event->pmu\b", f.words[-1])
+    }
+    return any(
+        f.kind == "if" and f.start <= leaving.line <= f.end and f.words[0] in containers
+        for f in facts
+    )
 
 
 def _returned(view: View, fact: Fact) -> list[str]:
