@@ -129,6 +129,8 @@ def no_interrupt(view: View) -> Found:
     if view.samples or not view.init:
         return
     by_hand = _refuses(view, r"is_sampling_event|sample_period|sample_freq")
+    if not view.is_uncore and (by_hand or "NO_INTERRUPT" in view.capabilities):
+        return
     if by_hand:
         if "NO_INTERRUPT" not in view.capabilities and not _has_interrupt(view):
             yield SUSPECT, by_hand.at, "the PMU has no interrupt and no PERF_PMU_CAP_NO_INTERRUPT"

@@ -123,7 +123,7 @@ def _leaves(facts: list[Fact], call: Fact) -> Fact | None:
         for f in inside
     ):
         return None
-    return next((f for f in inside if f.kind == "return"), None)
+    return next((f for f in inside if f.kind == "return" and f.words[0] != "0"), None)
 
 
 @check("irq-flags")
