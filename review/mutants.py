@@ -43,8 +43,12 @@ def roots(folder: Path, changed: Sequence[str]) -> list[Path]:
         except UserError:
             continue  # No PMU in this folder.
         wanted = {folder / name for name in changed}
-        own = [path for path in candidates if path in wanted]
-        found += own or [path for path in candidates if wanted & set(Program(path).texts)]
+        own = [path for path in candidates if path in wanted and Program(path).pmus]
+        found += own or [
+            path
+            for path in candidates
+            if (program := Program(path)).pmus and wanted & set(program.texts)
+        ]
     return found
 
 
