@@ -26,16 +26,22 @@ def torn_read(view: View) -> Found:
     callbacks = [view.pmu.value(name).lstrip("&") for name in ("read", "stop")]
     for name in sorted(view.program.reached(*callbacks)):
         facts = view.program.functions.get(name, [])
-        if not facts or any(f.kind == "loop" for f in facts) or _has_do(view, facts):
+        if not facts or _has_do(view, facts):
             continue
-        split = [f for f in facts if f.kind == "call" and SPLIT.match(f.words[0])]
+        split = [f for f in _once(facts, facts) if f.kind == "call" and SPLIT.match(f.words[0])]
         if split:
             yield SUSPECT, split[0], f"{split[0].words[0]}() reads a running counter in two halves"
             continue
-        halves = _halves(facts)
+        halves = _once(facts, _halves(facts))
         if len(halves) > 1:
             message = "a running counter is read in two halves, and the upper one is not read again"
             yield BREACH, halves[0], message
+
+
+def _once(facts: list[Fact], some: list[Fact]) -> list[Fact]:
+    """Those of some facts that are in no loop, which may read again, and below none, which may wait for a snapshot."""
+    loops = [f for f in facts if f.kind == "loop"]
+    return [f for f in some if not any(loop.line <= f.line for loop in loops)]
 
 
 def _halves(facts: list[Fact]) -> list[Fact]:

@@ -215,6 +215,10 @@ def config_range(view: View) -> Found:
             if not _bounded(view, step.fact):
                 yield BREACH, step.fact, "attr.config is an index, and nothing limits it"
                 return
+        beyond = re.search(r"config>([A-Z]\w+)\)*(?:\Z|\|\|)", step.fact.words[0])
+        if step.fact.kind == "if" and beyond and f"[{beyond[1]}]" in view.program.source:
+            yield SUSPECT, step.fact, f"{beyond[1]} is the length of a table, and passes this test"
+            return
     tainted = {"config", "config_base"}
     for step in view.init:
         fact = step.fact
