@@ -149,8 +149,8 @@ def main(argv: Sequence[str]) -> int:
     )
     print("|---|---|---|---|---|")
     for check in CHECKS:
-        fresh = _row(scores[check, True]).replace(" | ", "; ")
-        print(f"| `{check}` | {_row(scores[check, False])} | {fresh} |")
+        unmet = _row(scores[check, True]).replace(" | ", "; ")
+        print(f"| `{check}` | {_row(scores[check, False])} | {unmet} |")
     for name, fresh in (("all", False), ("fresh", True)):
         print(f"{name}: {json.dumps(_total([scores[check, fresh] for check in CHECKS]))}")
     return 0

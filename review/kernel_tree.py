@@ -180,7 +180,9 @@ def _events(tree: Path, file: Path, text: str) -> Iterator[Finding]:
             if missing:
                 name = entry.get("EventName") or entry.get("MetricName") or ""
                 line = content[: content.find(f'"{name}"')].count("\n") + 1
-                message = f"{name} needs {', '.join(missing)}, which the driver {file.name} does not have"
+                message = (
+                    f"{name} needs {', '.join(missing)}, which the driver {file.name} does not have"
+                )
                 yield Finding(path, line, "pmu-events", BREACH, message)
 
 

@@ -24,7 +24,9 @@ LAST_NAME = re.compile(r"([A-Za-z_]\w*)\Z")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 MEMBER = re.compile(r"\.\s*(\w+)\s*=\s*&?([A-Za-z_]\w*)\s*[,}]")
 """A designator of an initialiser, whose value is a name."""
-TABLE = re.compile(r"\(\s*\*\s*(?:const\s+)?(\w+)\s*\[[^\]]*\]\s*\)\s*\([^;{]*?\)\s*=\s*\{([^}]*)\}")
+TABLE = re.compile(
+    r"\(\s*\*\s*(?:const\s+)?(\w+)\s*\[[^\]]*\]\s*\)\s*\([^;{]*?\)\s*=\s*\{([^}]*)\}"
+)
 """The definition of an array of pointers to functions."""
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 DEPTH = 6

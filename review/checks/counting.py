@@ -165,7 +165,10 @@ def add_undo(view: View) -> Found:
     if begun and not any(step.fact.words[0] == "perf_aux_output_end" for step in view.add):
         if any(f.kind in ("goto", "return") and f.line > begun[0].line for f in facts):
             yield SUSPECT, begun[0], "an error after this call leaves the AUX buffer in use"
-    if any(fact.kind == "goto" for fact in facts):
+    jumps = {fact.words[0] for fact in facts if fact.kind == "goto"}
+    for label in jumps:
+        yield from _effects_below(view, facts, label)
+    if jumps:
         return  # The label undoes the effects.
     for leaving in facts:
         if leaving.kind != "return" or not ERROR.search(leaving.words[0]):
@@ -190,6 +193,20 @@ def add_undo(view: View) -> Found:
             yield BREACH if kept else SUSPECT, leaving, (
                 f"this error leaves the effect of line {effect.line} ({_short(effect)})"
             )
+
+
+def _effects_below(view: View, facts: list[Fact], label: str) -> Found:
+    """Users that are counted below a label that an add which fails jumps to."""
+    lines = view.program.texts[facts[0].file].splitlines()[: facts[-1].line]
+    below = [n for n, line in enumerate(lines, 1) if re.match(rf"\s*{label}\s*:", line)]
+    for fact in facts:
+        if fact.kind != "call" or not below or fact.line < below[-1] or below[-1] < facts[0].line:
+            continue
+        for callee in view.program.callees(fact):
+            if "enable" in callee and any(
+                s.fact.kind == "set" and s.fact.words[1] == "+=" for s in view.program.walk(callee)
+            ):
+                yield SUSPECT, fact, f"{callee}() counts a user, also if add fails"
 
 
 def _undone(facts: list[Fact], test: Fact, leaving: Fact) -> bool:

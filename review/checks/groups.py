@@ -454,10 +454,15 @@ def finds_counter(view: View, step: Step) -> bool:
         return True
     if fact.kind != "set" or step.depth:
         return False
-    if re.search(r"\[hwc?->idx\]$|\[event->hw\.idx\]$", fact.words[0]) and fact.words[-1] == "event":
+    if (
+        re.search(r"\[hwc?->idx\]$|\[event->hw\.idx\]$", fact.words[0])
+        and fact.words[-1] == "event"
+    ):
         # The counter was chosen by event_init, so another event of the group may have it.
         return not any(
-            s.fact.kind == "set" and s.fact.words[0].endswith("idx") for s in view.add if s.depth < 2
+            s.fact.kind == "set" and s.fact.words[0].endswith("idx")
+            for s in view.add
+            if s.depth < 2
         )
     if not re.search(
         r"(?:alloc|get)_?\w*(?:idx|index|counter)\w*\(", fact.words[-1]

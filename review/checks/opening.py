@@ -18,7 +18,9 @@ WRITES = re.compile(
     r"wrmsr\w*\Z|regmap_(?:write|update|set|clear)\w*\Z|pci_write_config\w*\Z|pci_clear_and_set_config\w*\Z|"
     r"mtpmr\Z|write_sysreg\w*\Z|csr_(?:write|set|clear)\w*\Z|mmio_write\w*\Z"
 )
-STARTS = re.compile(r"(?:on_each_cpu|smp_call_function)\w*\Z|\w*counters?_(?:start|enable|reset)\w*\Z")
+STARTS = re.compile(
+    r"(?:on_each_cpu|smp_call_function)\w*\Z|\w*counters?_(?:start|enable|reset)\w*\Z"
+)
 """A function that acts on the counters of other CPUs, or of the firmware."""
 PRINTS = re.compile(
     r"(?:(?:dev|pci|netdev|drm|xe|gt)_(?:err|warn|info|notice|crit|alert|emerg)|"
@@ -233,7 +235,11 @@ def config_range(view: View) -> Found:
         words = set(re.findall(r"\w+", " ".join(fact.words)))
         if fact.kind == "return" and not re.search(r"[<>&(]|==", fact.words[0]):
             continue
-        if "attr.disabled" in fact.words[0] or fact.kind == "if" and not _bounds(view, step, tainted):
+        if (
+            "attr.disabled" in fact.words[0]
+            or fact.kind == "if"
+            and not _bounds(view, step, tainted)
+        ):
             continue
         if words & (tainted - {"idx", "cpu"}) or (
             CHECKER.search("".join(fact.words))
@@ -262,7 +268,9 @@ def _bounded(view: View, index: Fact) -> bool:
         test.kind == "if"
         and test.line <= index.line
         and re.search(r"config(?:>=?|<=?)|array_index_nospec", test.words[0])
-        and not any(re.match(r"\s*(?:case\b|default:)", line) for line in lines[test.line : index.line])
+        and not any(
+            re.match(r"\s*(?:case\b|default:)", line) for line in lines[test.line : index.line]
+        )
         for test in view.program.functions[index.function]
     )
 
@@ -288,7 +296,8 @@ def _bounds(view: View, step: Step, tainted: set[str]) -> bool:
     )
     parts = re.split(r"&&", fact.words[0])
     special = len(parts) > 1 and not any(
-        set(re.findall(r"\w+", part)) & tainted and not re.fullmatch(r"\(*[\w>.-]+[!=]=\w+\)*", part)
+        set(re.findall(r"\w+", part)) & tainted
+        and not re.fullmatch(r"\(*[\w>.-]+[!=]=\w+\)*", part)
         for part in parts
     )
     return refuses and not special
@@ -342,7 +351,9 @@ def user_print(view: View) -> Found:
                 fact.words[0].startswith("WARN") and callback != "event_init"
             ):
                 seen.add((fact.file, fact.line))
-                sure = callback == "event_init" and not re.match(r"WARN|.*_ratelimited", fact.words[0])
+                sure = callback == "event_init" and not re.match(
+                    r"WARN|.*_ratelimited", fact.words[0]
+                )
                 sure = sure and (step.depth < 2 or _is_about_event(view, fact))
                 message = f"{callback} prints by {fact.words[0]}(): any user fills the log"
                 yield BREACH if sure else SUSPECT, fact, message

@@ -20,7 +20,9 @@ FLAGS_AT = {
     "devm_request_irq": 3,
     "request_irq": 2,
 }
-CONSTANT = re.compile(r"(?:devm_kasprintf\([^,]*,|kasprintf\()?(?:[A-Z_]+,)?(?:\"[^%,]*\"|[A-Z][A-Z0-9_]*)\)?\Z")
+CONSTANT = re.compile(
+    r"(?:devm_kasprintf\([^,]*,|kasprintf\()?(?:[A-Z_]+,)?(?:\"[^%,]*\"|[A-Z][A-Z0-9_]*)\)?\Z"
+)
 """A name that no number makes different."""
 DRIVER = re.compile(r"\w+_driver\Z")
 """A struct that binds to devices."""

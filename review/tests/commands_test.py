@@ -232,7 +232,11 @@ def test_events_of_perf_that_the_driver_lacks_are_reported(
     sys.mkdir(parents=True)
     entries = [
         {"EventName": "good", "EventCode": "0x1", "Unit": "example"},
-        {"MetricName": "bad", "Unit": "example", "MetricExpr": "example0@cycles\\\\,absent\\\\=1@ * 2"},
+        {
+            "MetricName": "bad",
+            "Unit": "example",
+            "MetricExpr": "example0@cycles\\\\,absent\\\\=1@ * 2",
+        },
         {"MetricName": "foreign", "Unit": "other", "MetricExpr": "other0@absent@"},
     ]
     (sys / "a.json").write_text(json.dumps(entries, indent=1))

@@ -38,9 +38,7 @@ def test_suspect_is_no_wrong_breach_and_counts_as_reported() -> None:
     score.add("breach", "CLEAN")
     score.add("absent", "BREACH")
     score.add("core", "BREACH")
-    assert score == corpus.Score(
-        right=1, wrong=1, found=1, suspected=1, missed=1, unfounded=1
-    )
+    assert score == corpus.Score(right=1, wrong=1, found=1, suspected=1, missed=1, unfounded=1)
 
 
 def test_measure_of_one_driver(

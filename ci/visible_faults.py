@@ -18,9 +18,9 @@ from faults.fault import Fault
 from pmubase import store
 from pmubase.errors import UserError
 
-from .__main__ import sources
-from .engine import review_file
-from .program import Program
+from review.__main__ import sources
+from review.engine import review_file
+from review.program import Program
 
 HEADER = "include/linux/perf_event.h"
 VISIBLE, FOUND, HIDDEN = "visible", "found", "hidden"
@@ -71,11 +71,14 @@ def judge(fault: Fault, trees: dict[str, Path]) -> tuple[str, str]:
         tree = trees[kernels[0]]
     if any(not (tree / name).is_file() for name in fault.files):
         return HIDDEN, ""
-    with tempfile.TemporaryDirectory(prefix="mutant.") as made:
+    with tempfile.TemporaryDirectory(prefix="fault.") as made:
         scratch = Path(made).resolve()
         for name in {str(Path(name).parent) for name in fault.files}:
             shutil.copytree(
-                tree / name, scratch / name, ignore=lambda folder, _: _folders(folder), dirs_exist_ok=True
+                tree / name,
+                scratch / name,
+                ignore=lambda folder, _: _folders(folder),
+                dirs_exist_ok=True,
             )
         if (tree / HEADER).is_file():
             (scratch / HEADER).parent.mkdir(parents=True, exist_ok=True)
@@ -100,7 +103,7 @@ def _folders(folder: str) -> list[str]:
 
 def main(argv: Sequence[str]) -> int:
     """Prints each fault that the review shows, and a table."""
-    parser = argparse.ArgumentParser(prog="python3 -m review.mutants", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m ci.visible_faults", description=__doc__)
     parser.add_argument("--tree", action="append", default=[], metavar="SERIES=DIR")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args(argv)
