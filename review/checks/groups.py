@@ -86,16 +86,20 @@ class Group:
     def filters(self, facts: list[Fact]) -> bool:
         """Whether facts, or the functions that they call, compare the PMU of an event."""
         for fact in facts:
-            if fact.kind in ("if", "return") and OWN_PMU.search(fact.words[0]):
+            if _compares(fact):
                 return True
             if fact.kind == "call":
                 for callee in self.view.program.callees(fact):
-                    if any(
-                        s.fact.kind in ("if", "return") and OWN_PMU.search(s.fact.words[0])
-                        for s in self.view.program.walk(callee)
-                    ):
+                    if any(_compares(step.fact) for step in self.view.program.walk(callee)):
                         return True
         return False
+
+
+def _compares(fact: Fact) -> bool:
+    """Whether a condition separates events of this PMU. One that lets software events pass does not."""
+    if fact.kind not in ("if", "return") or not OWN_PMU.search(fact.words[0]):
+        return False
+    return not ("&&" in fact.words[0] and "!is_software_event" in fact.words[0])
 
 
 @check("group-software")

@@ -16,7 +16,7 @@ TYPE = r"\battr(?:\.|->)type\b|[>.]type[!=]=|[!=]=[\w>.-]*[>.]type\b|\btype[!=]=
 WRITES = re.compile(
     r"(?:__raw_)?(?:writel|writeq|writew|writeb|iowrite\d+|lo_hi_writeq|hi_lo_writeq)(?:_relaxed)?\Z|"
     r"wrmsr\w*\Z|regmap_(?:write|update|set|clear)\w*\Z|pci_write_config\w*\Z|pci_clear_and_set_config\w*\Z|"
-    r"mtpmr\Z|write_sysreg\w*\Z|csr_(?:write|set|clear)\w*\Z|mmio_write\w*\Z"
+    r"mtpmr\Z|write_sysreg\w*\Z|csr_(?:write|set|clear)\w*\Z|\w*(?:mmio|bus|reg)_write\w*\Z"
 )
 STARTS = re.compile(
     r"(?:on_each_cpu|smp_call_function)\w*\Z|\w*counters?_(?:start|enable|reset)\w*\Z"
