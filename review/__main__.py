@@ -40,7 +40,12 @@ def read_arguments(argv: Sequence[str]) -> argparse.Namespace:
         "--tree", type=Path, help="the kernel tree that a patch applies to, or that has the driver"
     )
     parser.add_argument(
-        "--waive", type=Path, action="append", default=[], metavar="FILE", help="accepted findings"
+        "--waive",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="accepted findings, or a target file that has them",
     )
     parser.add_argument("--files", default="", help="paths, in one argument")
     shape = parser.add_mutually_exclusive_group()

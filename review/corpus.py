@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import concurrent.futures
 import dataclasses
-import hashlib
 import json
 import os
 import sys
@@ -41,12 +40,8 @@ class Subject:
     file: str
     kernel: str
     labels: Mapping[str, str]
-
-    @property
-    def unseen(self) -> bool:
-        """Whether the driver was not read before the checks were complete: a third of all."""
-        name = Path(self.file).name.encode()
-        return int(hashlib.sha256(name).hexdigest(), 16) % 3 == 0
+    fresh: bool = False
+    """Whether the checks were made without it."""
 
 
 @dataclasses.dataclass
@@ -58,6 +53,8 @@ class Score:
     found: int = 0
     suspected: int = 0
     missed: int = 0
+    unfounded: int = 0
+    """Drivers with a SUSPECT that the check should not report."""
 
     @property
     def labelled(self) -> int:
@@ -71,6 +68,7 @@ class Score:
         if verdict == BREACH:
             self.right += label in WRONG
             self.wrong += label not in WRONG
+        self.unfounded += verdict == SUSPECT and label not in WRONG
         if label in WRONG:
             self.found += verdict == BREACH
             self.suspected += verdict == SUSPECT
@@ -96,7 +94,7 @@ def _subjects(entry: dict[str, Any]) -> Iterator[Subject]:
         for check, places in entry.get("breach", {}).items():
             if any(kernel in place["at"] for place in places):
                 labels[check] = "breach"
-        yield Subject(entry["file"], kernel, labels)
+        yield Subject(entry["file"], kernel, labels, entry.get("fresh", False))
 
 
 def verdicts(findings: Iterable[Finding]) -> dict[str, str]:
@@ -140,20 +138,21 @@ def main(argv: Sequence[str]) -> int:
         for check in CHECKS:
             verdict = (found or {}).get(check, CLEAN)
             label = subject.labels.get(check, "unsure")
-            scores[check, subject.unseen].add(label, verdict)
+            scores[check, subject.fresh].add(label, verdict)
             if options.differences and label != "unsure" and _differs(label, verdict):
                 print(
                     f"{check}: {subject.kernel} {subject.file}: {verdict}, but the label is {label}"
                 )
     print(f"{len(subjects)} drivers, {silent} without a struct pmu of their own")
     print(
-        "| check | BREACH right, wrong | of labelled: BREACH, SUSPECT, missed | unseen: right, wrong | unseen: of labelled |"
+        "| check | BREACH right, wrong | of labelled: BREACH, SUSPECT, missed | SUSPECT wrong | fresh: the same |"
     )
     print("|---|---|---|---|---|")
     for check in CHECKS:
-        print(f"| `{check}` | {_row(scores[check, False])} | {_row(scores[check, True])} |")
-    for name, unseen in (("seen", False), ("unseen", True)):
-        print(f"{name}: {json.dumps(_total([scores[check, unseen] for check in CHECKS]))}")
+        unmet = _row(scores[check, True]).replace(" | ", "; ")
+        print(f"| `{check}` | {_row(scores[check, False])} | {unmet} |")
+    for name, fresh in (("all", False), ("fresh", True)):
+        print(f"{name}: {json.dumps(_total([scores[check, fresh] for check in CHECKS]))}")
     return 0
 
 
@@ -167,7 +166,8 @@ def _differs(label: str, verdict: str) -> bool:
 
 
 def _row(score: Score) -> str:
-    return f"{score.right}, {score.wrong} | {score.found}, {score.suspected}, {score.missed}"
+    found = f"{score.found}, {score.suspected}, {score.missed}"
+    return f"{score.right}, {score.wrong} | {found} | {score.unfounded}"
 
 
 def _total(scores: Sequence[Score]) -> dict[str, float]:

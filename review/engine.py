@@ -11,7 +11,8 @@ from pathlib import Path
 from pmubase.errors import UserError
 
 from .checks import counting, groups, opening, registration, sysfs
-from .program import Program
+from .facts import Fact
+from .program import Pmu, Program
 from .view import CANNOT_TELL, CHECKS, VERDICTS, Finding, View
 
 LOADED = (counting, groups, opening, registration, sysfs)
@@ -30,6 +31,9 @@ def review_file(path: Path) -> list[Finding]:
     if not program.pmus:
         if "perf_pmu_register(" not in program.texts[path]:
             raise UserError(f"{path}: no struct pmu with an event_init, so nothing to review")
+        view = View(program, Pmu({}, Fact(1, 0, "member", "", (), path)))
+        for verdict, fact, message in CHECKS["sysfs-emit"](view):
+            found.add(Finding(fact.file, fact.line, "sysfs-emit", verdict, message))
         message = "the file registers a PMU whose struct pmu the review does not find"
         found.add(Finding(path, 1, "type-first", CANNOT_TELL, message))
     return sorted(found)

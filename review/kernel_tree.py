@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -20,6 +21,10 @@ ENTRY = re.compile(
     re.M | re.S,
 )
 FORMAT = re.compile(r"^\s*\w*FORMAT\w*ATTR\w*\(\s*(\w+)\s*,\s*(?:\"config|\w)", re.M)
+USED = re.compile(r"\b(\w+?)\d*@([^@]*)@")
+"""An event in the formula of a metric: its PMU, and its terms."""
+FIELDS = {"EventCode": "event", "EventidCode": "eventid", "NodeType": "type"}
+"""Keys of the JSON of an event that perf turns into a term."""
 CATCH_ALL = 2
 """A pattern of MAINTAINERS with at most this many folders and no file names no driver, such as drivers/perf/."""
 
@@ -39,26 +44,37 @@ def review(tree: Path, files: Sequence[Path]) -> list[Finding]:
                 *_kconfig(tree, name, text),
                 *_maintainers(tree, name),
                 *_page(tree, name, text),
+                *_events(tree, name, text),
             ]
     return found
 
 
 def _kconfig(tree: Path, file: Path, text: str) -> Iterator[Finding]:
     """The option of a driver has a help text, a module that can be built, and a build without the machine."""
+    for option, path, line, entry in _entries(file):
+        if path.is_relative_to(tree):
+            for verdict, message in _entry(option, entry, text):
+                yield Finding(path, line, "kconfig", verdict, message)
+
+
+def never_module(file: Path) -> bool:
+    """Whether the Kconfig of a driver says that it is no module."""
+    return any(re.search(r"^\s+bool\b", entry, re.M) for *_, entry in _entries(file))
+
+
+def _entries(file: Path) -> Iterator[tuple[str, Path, int, str]]:
+    """The entry of a driver in the next Kconfig that has it: the option, the file, the line and the text."""
     option = _option(file)
     if option is None:
         return
-    for folder in (file.parent, *file.parent.parents):
+    for folder in file.resolve().parents:
         path = folder / "Kconfig"
-        if not folder.is_relative_to(tree) or not path.is_file():
-            continue
-        content = read_text(path)
-        for entry in ENTRY.finditer(content):
-            if entry[1] == option:
-                line = content.count("\n", 0, entry.start()) + 1
-                for verdict, message in _entry(option, entry[2], text):
-                    yield Finding(path, line, "kconfig", verdict, message)
-                return
+        if path.is_file():
+            content = read_text(path)
+            for entry in ENTRY.finditer(content):
+                if entry[1] == option:
+                    yield option, path, content.count("\n", 0, entry.start()) + 1, entry[2]
+                    return
 
 
 def _entry(option: str, entry: str, text: str) -> Iterator[tuple[str, str]]:
@@ -141,3 +157,34 @@ def _page(tree: Path, file: Path, text: str) -> Iterator[Finding]:
     if missing:
         message = f"{page.name} does not name the format fields {', '.join(missing)}"
         yield Finding(file, 1, "admin-guide", SUSPECT, message)
+
+
+def _events(tree: Path, file: Path, text: str) -> Iterator[Finding]:
+    """The events of tools/perf/pmu-events for the PMU use fields and events that it has."""
+    for path in sorted((tree / "tools/perf/pmu-events/arch").glob("**/sys/*.json")):
+        content = read_text(path)
+        try:
+            entries = json.loads(content)
+        except ValueError as error:
+            yield Finding(path, 1, "pmu-events", BREACH, f"no JSON: {error}")
+            continue
+        for entry in entries:
+            unit = entry.get("Unit", "")
+            if not unit or f'"{unit}' not in text:
+                continue  # It is of another driver.
+            needed = {FIELDS[key] for key in FIELDS if key in entry}
+            for pmu, terms in USED.findall(entry.get("MetricExpr", "").replace("\\", "")):
+                if pmu == unit:
+                    needed |= {term.split("=")[0] for term in terms.split(",") if term}
+            missing = sorted(name for name in needed if not _has_word(text, name))
+            if missing:
+                name = entry.get("EventName") or entry.get("MetricName") or ""
+                line = content[: content.find(f'"{name}"')].count("\n") + 1
+                message = (
+                    f"{name} needs {', '.join(missing)}, which the driver {file.name} does not have"
+                )
+                yield Finding(path, line, "pmu-events", BREACH, message)
+
+
+def _has_word(text: str, name: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None

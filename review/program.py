@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
+from pmubase.errors import UserError
+
 from .facts import Fact, read_facts, read_text
 
 CALLBACKS = (
@@ -20,6 +22,12 @@ DEFINITION = r"^(?!static\b)[A-Za-z_][\w \t\*]*\b{}\s*\("
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z")
 LAST_NAME = re.compile(r"([A-Za-z_]\w*)\Z")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+MEMBER = re.compile(r"\.\s*(\w+)\s*=\s*&?([A-Za-z_]\w*)\s*[,}]")
+"""A designator of an initialiser, whose value is a name."""
+TABLE = re.compile(
+    r"\(\s*\*\s*(?:const\s+)?(\w+)\s*\[[^\]]*\]\s*\)\s*\([^;{]*?\)\s*=\s*\{([^}]*)\}"
+)
+"""The definition of an array of pointers to functions."""
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 DEPTH = 6
 """The most calls that are followed into each other. The deepest path of a driver of Linux has five."""
@@ -62,6 +70,8 @@ class Program:
         self.texts: dict[Path, str] = {}
         self.facts: list[Fact] = []
         self.walks: dict[str, list[Step]] = {}
+        self.folder: dict[Path, str] = {}
+        """The other C files of the folder."""
         self._read(root)
         for header in INCLUDE.findall(self.texts[root]):
             if (path := root.parent / header).is_file():
@@ -74,12 +84,13 @@ class Program:
 
     def _read_callees(self) -> None:
         """Reads the files of the folder that define functions which the module uses and does not define."""
-        others = {path: "" for path in sorted(self.root.parent.glob("*.c")) if path != self.root}
-        for path in others:
-            try:
-                others[path] = read_text(path)
-            except Exception:  # noqa: BLE001 - a file that cannot be read defines nothing
-                continue
+        for path in sorted(self.root.parent.glob("*.c")):
+            if path != self.root:
+                try:
+                    self.folder[path] = read_text(path)
+                except UserError:
+                    continue  # A file that cannot be read defines nothing.
+        others = dict(self.folder)
         for names in self._rounds():
             if not others or len(self.texts) >= FILES:
                 return
@@ -130,12 +141,19 @@ class Program:
     def pointers(self) -> dict[str, set[str]]:
         """The functions that a member of a struct may point to, by the name of the member."""
         found: dict[str, set[str]] = defaultdict(set)
+        for name, value in MEMBER.findall(self.source):
+            if value in self.functions:
+                found[name].add(value)
+        for name, values in TABLE.findall(self.source):
+            found[name] |= set(re.findall(r"\w+", values)) & set(self.functions)
         for fact in self.facts:
-            if fact.kind == "member" and fact.words[-1] in self.functions:
-                found[fact.words[2]].add(fact.words[-1])
-            elif fact.kind == "set" and fact.words[-1].lstrip("&") in self.functions:
-                if name := LAST_NAME.search(fact.words[0]):
-                    found[name[1]].add(fact.words[-1].lstrip("&"))
+            if fact.kind == "set" and fact.words[-1].lstrip("&") in self.functions:
+                if last := LAST_NAME.search(fact.words[0]):
+                    found[last[1]].add(fact.words[-1].lstrip("&"))
+        # A driver may have callbacks of its own with the names of those of struct pmu. The core calls the latter.
+        for pmu in self.pmus:
+            for name in CALLBACKS:
+                found[name].discard(pmu.value(name).lstrip("&"))
         return found
 
     def callees(self, call: Fact) -> list[str]:
@@ -143,9 +161,8 @@ class Program:
         name = call.words[0]
         if name in self.functions:
             return [name]
-        if not IDENTIFIER.match(name) and (member := LAST_NAME.search(name)):
-            if member[1] not in CALLBACKS:
-                return sorted(self.pointers.get(member[1], ()))
+        if not IDENTIFIER.match(name) and (member := LAST_NAME.search(name.split("[")[0])):
+            return sorted(self.pointers.get(member[1], ()))
         return []
 
     def walk(self, function: str) -> list[Step]:
@@ -174,17 +191,25 @@ class Program:
     @cached_property
     def pmus(self) -> list[Pmu]:
         """The PMUs of the module, each with its members from an initialiser and from assignments."""
-        groups: dict[tuple[Path, str, str], dict[str, Fact]] = defaultdict(dict)
+        groups: dict[tuple[Path, str, str], list[dict[str, Fact]]] = defaultdict(lambda: [{}])
         for fact in self.facts:
             if fact.kind == "member" and (
                 fact.words[0] == "pmu" or (fact.words[1] or "").endswith("pmu")
             ):
-                groups[fact.file, fact.function, "="].setdefault(fact.words[2], fact)
+                groups[fact.file, fact.function, "="][0].setdefault(fact.words[2], fact)
             elif fact.kind == "set" and (found := re.match(r"(.*?)(?:->|\.)(\w+)$", fact.words[0])):
-                groups[fact.file, fact.function, found[1]].setdefault(found[2], fact)
+                variants = groups[fact.file, fact.function, found[1]]
+                if found[2] == "event_init" and "event_init" in variants[-1]:
+                    # The cases of a switch make several PMUs, which share what is before the first one.
+                    first = variants[0]["event_init"]
+                    variants.append({k: v for k, v in variants[0].items() if v < first})
+                if len(variants) > 1 or found[2] not in variants[0]:
+                    variants[-1][found[2]] = fact
         found_pmus = []
         loose: dict[str, Fact] = {}
-        for (_, _, owner), members in groups.items():
+        for (_, _, owner), members in (
+            (key, members) for key, variants in groups.items() for members in variants
+        ):
             if "event_init" in members:
                 found_pmus.append(members)
             elif owner == "=" or re.search(r"pmu\w*$", owner):

@@ -74,7 +74,8 @@ def summary(findings: Sequence[Finding], waived: int, files: int) -> str:
     clean = len(about_checks()) - len({finding.check for finding in findings})
     counts = ", ".join(f"{found[name]} {name}" for name in VERDICTS[:3] if found[name])
     more = f", {waived} waived" if waived else ""
-    return f"{files} files: {counts or 'nothing found'}{more}; {clean} of {len(about_checks())} checks CLEAN"
+    noun = "file" if files == 1 else "files"
+    return f"{files} {noun}: {counts or 'nothing found'}{more}; {clean} of {len(about_checks())} checks CLEAN"
 
 
 def document(

@@ -54,8 +54,10 @@ class View:
 
     @property
     def is_uncore(self) -> bool:
-        """Whether events of the PMU belong to no task."""
-        return "perf_invalid_context" in self.pmu.value("task_ctx_nr")
+        """Whether the PMU counts for the whole system, or for a part of it that has several CPUs."""
+        return (
+            "perf_invalid_context" in self.pmu.value("task_ctx_nr") or "scope" in self.pmu.members
+        )
 
     @cached_property
     def samples(self) -> bool:

@@ -17,7 +17,13 @@ from .report import about_checks
 ENTRY = toml_file.table(
     {"check": toml_file.TEXT, "file": toml_file.TEXT, "reason": toml_file.TEXT}, optional=("file",)
 )
-SCHEMA = toml_file.table({"review": {"type": "array", "items": ENTRY}})
+SCHEMA: toml_file.Schema = {
+    "type": "object",
+    "properties": {"review": {"type": "array", "items": ENTRY}, "target": {"type": "object"}},
+    "if": {"not": {"required": ["target"]}},
+    "then": {"required": ["review"], "maxProperties": 1},
+}
+"""A file of accepted findings, or a target file, which has other tables too."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +41,7 @@ class Waiver:
 
 def read(path: Path) -> list[Waiver]:
     """The waivers of a file."""
-    entries = toml_file.load(path, SCHEMA)["review"]
+    entries = toml_file.load(path, SCHEMA).get("review", [])
     waivers = [Waiver(entry["check"], entry.get("file", "*"), entry["reason"]) for entry in entries]
     for waiver in waivers:
         if waiver.check not in about_checks():

@@ -137,6 +137,14 @@ TEST(TargetFile, CanClaimThatGroupsAreRefused) {
   EXPECT_FALSE(single.Claims(Cap::kCounters3));
 }
 
+TEST(TargetFile, MayAcceptFindingsOfTheSourceReview) {
+  const std::string accepted = "[[review]]\ncheck = \"identifier\"\nreason = \"One version.\"\n";
+  EXPECT_EQ(Target::Parse(kGood + accepted, "toy.toml").general(), 4u);
+  EXPECT_THAT(ErrorOf(kGood + std::string("[[review]]\ncheck = \"identifier\"\n")),
+              HasSubstr("review.reason"));
+  EXPECT_THAT(ErrorOf(kGood + accepted + "rule = 1\n"), HasSubstr("review.rule' is unknown"));
+}
+
 TEST(TargetFile, ErrorIsOneLine) {
   EXPECT_EQ(ErrorOf("\"a\\nb\" = 1\n").substr(0, 16), "toy.toml:1: key ");
   EXPECT_THAT(ErrorOf(With("name = \"toy\"", "name = \"toy\"\n\"a\\nb\" = 1")),

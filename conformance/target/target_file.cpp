@@ -395,6 +395,12 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
     if (target.port_.empty()) event.Fail("code", "needs target.port");
     target.cache_claims_.push_back(std::move(claim));
   }
+  for (TomlTable& accepted : root.Tables("review")) {  // For make review, which reads the source.
+    accepted.String("check");
+    accepted.StringOr("file", "");
+    accepted.String("reason");
+    accepted.Finish();
+  }
   root.Finish();
   if (target.claims_.empty() && !traces)
     root.Fail("event", "is missing: a target has at least one [[event]]");

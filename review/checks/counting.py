@@ -10,7 +10,8 @@ from ..facts import Fact
 from ..view import BREACH, SUSPECT, View, check
 
 Found = Iterator[tuple[str, Fact, str]]
-READ32 = re.compile(r"(?:__raw_)?readl(?:_relaxed)?\Z|ioread32\Z")
+READ32 = re.compile(r"\w*readl(?:_relaxed)?\Z|ioread32\Z|\w*(?:read_csr|csr_read)\w*\Z")
+"""A read of at most 32 bits. One of a CSR has them on 32 bit."""
 SPLIT = re.compile(r"(?:hi_lo|lo_hi)_readq(?:_relaxed)?\Z|ioread64_(?:hi_lo|lo_hi)\Z")
 UNDO = re.compile(
     r"free|clear|put|release|undo|remove|unset|del\b|del_|cancel|unlock_counter", re.I
@@ -25,16 +26,22 @@ def torn_read(view: View) -> Found:
     callbacks = [view.pmu.value(name).lstrip("&") for name in ("read", "stop")]
     for name in sorted(view.program.reached(*callbacks)):
         facts = view.program.functions.get(name, [])
-        if not facts or any(f.kind == "loop" for f in facts) or _has_do(view, facts):
+        if not facts or _has_do(view, facts):
             continue
-        split = [f for f in facts if f.kind == "call" and SPLIT.match(f.words[0])]
+        split = [f for f in _once(facts, facts) if f.kind == "call" and SPLIT.match(f.words[0])]
         if split:
             yield SUSPECT, split[0], f"{split[0].words[0]}() reads a running counter in two halves"
             continue
-        halves = _halves(facts)
+        halves = _once(facts, _halves(facts))
         if len(halves) > 1:
             message = "a running counter is read in two halves, and the upper one is not read again"
             yield BREACH, halves[0], message
+
+
+def _once(facts: list[Fact], some: list[Fact]) -> list[Fact]:
+    """Those of some facts that are in no loop, which may read again, and below none, which may wait for a snapshot."""
+    loops = [f for f in facts if f.kind == "loop"]
+    return [f for f in some if not any(loop.line <= f.line for loop in loops)]
 
 
 def _halves(facts: list[Fact]) -> list[Fact]:
@@ -51,7 +58,7 @@ def _halves(facts: list[Fact]) -> list[Fact]:
         for f in facts
         if f.kind == "set"
         and (f.words[0] in names or f.words[1].strip() == "|=")
-        and re.search(r"readl|ioread32", f.words[-1])
+        and any(READ32.match(name) for name in re.findall(r"\w+", f.words[-1]))
     }
     return [f for f in reads if f.line in kept or f.words[0] in names]
 
@@ -96,10 +103,20 @@ def prev_count(view: View) -> Found:
             and "prev_count" in f.words[1]
             and re.search(rf"\b{re.escape(f.words[1].split(',')[-1])}\b", sums)
         ]
+        sets += [
+            step.at
+            for step in view.program.walk(name)
+            if step.depth == 1
+            and step.fact.words[0] == "local64_set"
+            and "prev_count" in step.fact.words[1]
+            and step.at.line < adds[0].line
+        ]
         reads = [f for f in calls if f.words[0] == "local64_read" and "prev_count" in f.words[1]]
         if _locked(view, name):
             continue
-        if reads and sets and not view.program.calls(ASYNCHRONOUS):
+        if reads and not _moves(view, names):
+            yield BREACH, adds[0], "prev_count is never moved, so each read adds the same events"
+        elif reads and sets and not view.program.calls(ASYNCHRONOUS):
             yield SUSPECT, sets[0], "prev_count is read and written in two steps"
         elif reads and sets:
             yield BREACH, sets[
@@ -109,6 +126,18 @@ def prev_count(view: View) -> Found:
             yield SUSPECT, adds[
                 0
             ], "the count is added without prev_count, so a read in between counts twice"
+
+
+def _moves(view: View, callbacks: list[str]) -> bool:
+    """Whether anything that the callbacks reach writes prev_count."""
+    return any(
+        "prev_count" in word
+        for name in view.program.reached(*callbacks)
+        for fact in view.program.functions.get(name, ())
+        if (fact.kind == "call" and re.search(r"xchg|local64_set", fact.words[0]))
+        or (fact.kind in ("set", "if", "loop") and "xchg" in "".join(fact.words))
+        for word in fact.words
+    )
 
 
 def _locked(view: View, name: str) -> bool:
@@ -132,7 +161,14 @@ def add_undo(view: View) -> Found:
     """An add that fails leaves nothing."""
     name = view.pmu.value("add").lstrip("&")
     facts = view.program.functions.get(name, [])
-    if any(fact.kind == "goto" for fact in facts):
+    begun = [f for f in facts if f.kind == "call" and f.words[0] == "perf_aux_output_begin"]
+    if begun and not any(step.fact.words[0] == "perf_aux_output_end" for step in view.add):
+        if any(f.kind in ("goto", "return") and f.line > begun[0].line for f in facts):
+            yield SUSPECT, begun[0], "an error after this call leaves the AUX buffer in use"
+    jumps = {fact.words[0] for fact in facts if fact.kind == "goto"}
+    for label in jumps:
+        yield from _effects_below(view, facts, label)
+    if jumps:
         return  # The label undoes the effects.
     for leaving in facts:
         if leaving.kind != "return" or not ERROR.search(leaving.words[0]):
@@ -157,6 +193,20 @@ def add_undo(view: View) -> Found:
             yield BREACH if kept else SUSPECT, leaving, (
                 f"this error leaves the effect of line {effect.line} ({_short(effect)})"
             )
+
+
+def _effects_below(view: View, facts: list[Fact], label: str) -> Found:
+    """Users that are counted below a label that an add which fails jumps to."""
+    lines = view.program.texts[facts[0].file].splitlines()[: facts[-1].line]
+    below = [n for n, line in enumerate(lines, 1) if re.match(rf"\s*{label}\s*:", line)]
+    for fact in facts:
+        if fact.kind != "call" or not below or fact.line < below[-1] or below[-1] < facts[0].line:
+            continue
+        for callee in view.program.callees(fact):
+            if "enable" in callee and any(
+                s.fact.kind == "set" and s.fact.words[1] == "+=" for s in view.program.walk(callee)
+            ):
+                yield SUSPECT, fact, f"{callee}() counts a user, also if add fails"
 
 
 def _undone(facts: list[Fact], test: Fact, leaving: Fact) -> bool:
@@ -197,7 +247,7 @@ def _is_effect(view: View, fact: Fact) -> bool:
     if fact.kind == "call":
         name = fact.words[0]
         if re.match(
-            r"(?:__)?(?:test_and_)?set_bit\Z|(?:__raw_)?write[lq](?:_relaxed)?\Z|hrtimer_start\w*\Z",
+            r"(?:__)?(?:test_and_)?set_bit\Z|(?:__raw_)?write[lq](?:_relaxed)?\Z|hrtimer_start\w*\Z|mtspr\Z",
             name,
         ):
             return True

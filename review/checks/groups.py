@@ -86,24 +86,29 @@ class Group:
     def filters(self, facts: list[Fact]) -> bool:
         """Whether facts, or the functions that they call, compare the PMU of an event."""
         for fact in facts:
-            if fact.kind in ("if", "return") and OWN_PMU.search(fact.words[0]):
+            if _compares(fact):
                 return True
             if fact.kind == "call":
                 for callee in self.view.program.callees(fact):
-                    if any(
-                        s.fact.kind in ("if", "return") and OWN_PMU.search(s.fact.words[0])
-                        for s in self.view.program.walk(callee)
-                    ):
+                    if any(_compares(step.fact) for step in self.view.program.walk(callee)):
                         return True
         return False
+
+
+def _compares(fact: Fact) -> bool:
+    """Whether a condition separates events of this PMU. One that lets software events pass does not."""
+    if fact.kind not in ("if", "return") or not OWN_PMU.search(fact.words[0]):
+        return False
+    return not ("&&" in fact.words[0] and "!is_software_event" in fact.words[0])
 
 
 @check("group-software")
 def group_software(view: View) -> Found:
     """A software event of a group needs no counter."""
+    group = Group(view)
+    yield from _interpreted_leader(view, group)
     if not view.is_uncore:
         return
-    group = Group(view)
     for loop in group.loops:
         counted = group.counting(loop)
         if not counted:
@@ -120,6 +125,43 @@ def group_software(view: View) -> Found:
         yield BREACH, fact, why
     for loop in group.loops:
         yield from _unchecked_leader(view.program.functions[loop.fact.function], loop.fact)
+
+
+def _interpreted_leader(view: View, group: Group) -> Found:
+    """A leader whose fields are read as those of an event of this PMU, although it may be a software event."""
+    for name in sorted(view.program.reached(view.pmu.value("event_init").lstrip("&"))):
+        facts = view.program.functions.get(name, [])
+        leaders = {
+            fact.words[0]
+            for fact in facts
+            if fact.kind == "set" and fact.words[-1].endswith("->group_leader")
+        }
+        leader = "|".join(map(re.escape, sorted({"event->group_leader", *leaders})))
+        for fact in facts:
+            if fact.kind != "call" or NEUTRAL.match(fact.words[0]):
+                continue
+            direct = re.search(rf"(?:^|,)(?:{leader})->(?:attr\.config|hw\b)", fact.words[1])
+            passed = re.search(rf"(?:^|,)&?(?:{leader})(?:->hw)?(?:,|$)", fact.words[1])
+            if not direct and not (passed and _reads_event(view, fact)):
+                continue
+            if group.filters([fact]) or _within_software_test(facts, fact):
+                continue
+            yield BREACH, fact, "the leader is read as an event of this PMU, but may be a software event"
+            break
+
+
+def _reads_event(view: View, call: Fact) -> bool:
+    """Whether a function of the module reads the config of an event that it gets, or takes a counter for it."""
+    return any(
+        step.fact.kind == "attr"
+        and step.fact.words[0].startswith("config")
+        or re.search(r"\bhwc?\.|->hw\b|->event_base\b", "".join(step.fact.words))
+        or step.fact.kind == "call"
+        and re.match(r"get_\w+\Z", step.fact.words[0])
+        and "event" in step.fact.words[1]
+        for callee in view.program.callees(call)
+        for step in view.program.walk(callee)
+    )
 
 
 def _skips_software(view: View, body: list[Fact], counted: Fact) -> bool:
@@ -189,6 +231,8 @@ def _within_software_test(facts: list[Fact], place: Fact) -> bool:
     for fact in facts:
         if fact.kind != "if" or not OWN_PMU.search(fact.words[0]) or fact.line > place.line:
             continue
+        if not re.search(r"leader|is_software_event", fact.words[0]):
+            continue  # It tests the new event.
         if fact.line <= place.line <= fact.end:
             return True
         accepts_software = re.search(r"!is_software_event", fact.words[0]) and "&&" in fact.words[0]
@@ -249,8 +293,24 @@ def group_leader(view: View) -> Found:
                 yield SUSPECT if fixed else BREACH, fact, "the leader is counted twice if the new event is the leader"
         elif not leaders and total:
             yield BREACH, loop.fact, "the leader is not counted: it is no sibling of its group"
+        elif not leaders and not _mentions_leader(facts, loop.fact):
+            yield BREACH, loop.fact, "neither the leader nor the new event is counted"
         elif leaders and not total and not _uses_event(view, facts, leaders[0]):
             yield BREACH, loop.fact, "the new event is not counted: it is not yet on the list of siblings"
+
+
+def _mentions_leader(facts: list[Fact], loop: Fact) -> bool:
+    """Whether a statement besides the loop takes the leader, or the new event, to count it."""
+    return any(
+        fact.kind in ("call", "set", "if")
+        and not loop.line <= fact.line <= loop.end
+        and not (fact.kind == "call" and NEUTRAL.match(fact.words[0]))
+        and re.search(r"(?<!\w)(?:leader|event)(?![\w-])", "".join(fact.words))
+        and not (fact.kind == "set" and LEADER.search(fact.words[-1]))
+        and not (fact.kind == "call" and re.search("_to_|container", fact.words[0]))
+        and not (fact.kind == "set" and re.search(r"to_\w+\(", fact.words[-1]))
+        for fact in facts
+    )
 
 
 def _unchecked_leader(facts: list[Fact], loop: Fact) -> Found:
@@ -365,7 +425,8 @@ def group_capacity(view: View) -> Found:
         return
     if view.decides(
         view.init,
-        r"group_leader!=event\b(?!->)|\bevent!=event->group_leader|!is_software_event\(sibling\)$",
+        r"^\(*(?:event->)?group_leader!=event\b(?!->|.*&&)|^\(*event!=event->group_leader(?!.*&&)"
+        r"|!is_software_event\(sibling\)$",
     ):
         if not any(
             "pmu" in s.fact.words[0]
@@ -374,7 +435,8 @@ def group_capacity(view: View) -> Found:
         ):
             return
     scarce = [step.fact for step in view.add if finds_counter(view, step)]
-    if scarce and not (group.loops and not view.is_uncore) and "setup_aux" not in view.pmu.members:
+    alone = "EXCLUSIVE" in view.capabilities or "ITRACE" in view.capabilities
+    if scarce and not (group.loops and not view.is_uncore) and not alone:
         yield BREACH if view.is_uncore else SUSPECT, (
             group.loops[0].fact if group.loops else view.init_start
         ), (
@@ -392,14 +454,31 @@ def finds_counter(view: View, step: Step) -> bool:
         r"find_\w*zero\w*\Z|(?:__)?test_and_set_bit\Z|ffz\Z", fact.words[0]
     ):
         return True
+    if fact.kind == "set" and re.match(r"-(?:ENOSPC|EBUSY)\Z", fact.words[-1]):
+        return True
+    if fact.kind != "set" or step.depth:
+        return False
     if (
-        fact.kind != "set"
-        or step.depth
-        or not re.search(r"(?:alloc|get)_?\w*(?:idx|index|counter)\w*\(", fact.words[-1])
+        re.search(r"\[hwc?->idx\]$|\[event->hw\.idx\]$", fact.words[0])
+        and fact.words[-1] == "event"
     ):
+        # The counter was chosen by event_init, so another event of the group may have it.
+        return not any(
+            s.fact.kind == "set" and s.fact.words[0].endswith("idx")
+            for s in view.add
+            if s.depth < 2
+        )
+    if not re.search(
+        r"(?:alloc|get)_?\w*(?:idx|index|counter)\w*\(", fact.words[-1]
+    ) and not _named_counter(fact):
         return False
     name = re.escape(fact.words[0])
     return any(
         f.kind == "if" and f.line > fact.line and re.search(rf"(?<![\w>.]){name}<0", f.words[0])
         for f in view.program.functions[fact.function]
     )
+
+
+def _named_counter(fact: Fact) -> bool:
+    """Whether a variable that is named a counter gets the result of a call."""
+    return bool(re.match(r"\w*(?:cntr|counter)\Z", fact.words[0]) and "(" in fact.words[-1])

@@ -16,16 +16,20 @@ TYPE = r"\battr(?:\.|->)type\b|[>.]type[!=]=|[!=]=[\w>.-]*[>.]type\b|\btype[!=]=
 WRITES = re.compile(
     r"(?:__raw_)?(?:writel|writeq|writew|writeb|iowrite\d+|lo_hi_writeq|hi_lo_writeq)(?:_relaxed)?\Z|"
     r"wrmsr\w*\Z|regmap_(?:write|update|set|clear)\w*\Z|pci_write_config\w*\Z|pci_clear_and_set_config\w*\Z|"
-    r"write_sysreg\w*\Z|csr_(?:write|set|clear)\w*\Z|mmio_write\w*\Z"
+    r"mtpmr\Z|write_sysreg\w*\Z|csr_(?:write|set|clear)\w*\Z|\w*(?:mmio|bus|reg)_write\w*\Z"
 )
+STARTS = re.compile(
+    r"(?:on_each_cpu|smp_call_function)\w*\Z|\w*counters?_(?:start|enable|reset)\w*\Z"
+)
+"""A function that acts on the counters of other CPUs, or of the firmware."""
 PRINTS = re.compile(
     r"(?:(?:dev|pci|netdev|drm|xe|gt)_(?:err|warn|info|notice|crit|alert|emerg)|"
     r"pr_(?:err|warn|info|notice|crit|alert|emerg|cont)|"
-    r"printk|WARN|WARN_ON|acpi_handle_err|dev_printk)\Z"
+    r"printk|WARN|WARN_ON|acpi_handle_err|dev_printk)(?:_ratelimited)?\Z"
 )
 NUMBER = re.compile(r"get_\w*event|event_?(?:id|type)|[A-Z_]EVENT")
 """An expression that takes the number of an event from its config."""
-CHECKER = re.compile(r"(?:get|to|valid|check|map)\w*(?:event|config|filter)\w*\(|EVENT\w*\(")
+CHECKER = re.compile(r"(?:get|to|valid|check|map)\w*(?:event|config)\w*\(|EVENT\w*\(")
 """A function or a macro that checks it."""
 INTERRUPTS = r"\w*request_\w*irq"
 USES_CPU = re.compile(r"\bevent->cpu\b")
@@ -41,18 +45,20 @@ def type_first(view: View) -> Found:
         (
             s
             for s in view.init
-            if s.fact.kind in ("if", "return", "set") and re.search(TYPE, "".join(s.fact.words))
+            if s.fact.kind in ("if", "return", "set")
+            and re.search(TYPE, "".join(s.fact.words))
+            or s.fact.kind == "attr"
+            and s.fact.words[0] == "type"
         ),
         None,
     )
     if guard is None:
-        if view.mentions(view.init, r"attr\.type|attr->type") or view.switches(view.init, "type$"):
+        if view.mentions(view.init, r"attr\.type|attr->type"):
             return
         verdict = BREACH if view.is_uncore else SUSPECT
         yield verdict, view.init_start, "event_init does not check attr.type, so it takes events of other PMUs"
         return
-    if not view.is_uncore:
-        return
+    verdict = BREACH if view.is_uncore else SUSPECT
     own = guard.at
     if guard.depth == 0 and guard.fact.kind == "if":
         answers = _returned(view, guard.fact)
@@ -61,7 +67,7 @@ def type_first(view: View) -> Found:
             and not any("ENOENT" in answer for answer in answers)
             and "!=" in guard.fact.words[0]
         ):
-            yield BREACH, guard.fact, f"a foreign type is answered by {answers[0]}, not by -ENOENT"
+            yield verdict, guard.fact, f"a foreign type is answered by {answers[0]}, not by -ENOENT"
     for step in view.init:
         if step.fact == guard.fact:
             return
@@ -71,14 +77,29 @@ def type_first(view: View) -> Found:
             step.fact.kind == "return"
             and "ENOENT" not in step.fact.words[0]
             and step.fact.words[0].startswith("-")
+            and not _never(view, step.fact)
         ):
-            yield BREACH, step.fact, f"{step.fact.words[0]} is returned before the type is checked"
+            yield verdict, step.fact, f"{step.fact.words[0]} is returned before the type is checked"
             return
         if step.fact.kind == "call" and (
             WRITES.match(step.fact.words[0]) or PRINTS.match(step.fact.words[0])
         ):
-            yield BREACH, step.fact, f"{step.fact.words[0]}() is called before the type is checked"
+            yield verdict, step.fact, f"{step.fact.words[0]}() is called before the type is checked"
             return
+
+
+def _never(view: View, leaving: Fact) -> bool:
+    """Whether a return needs that the container of the PMU is NULL, which it is never."""
+    facts = view.program.functions[leaving.function]
+    containers = {
+        f"!{f.words[0]}"
+        for f in facts
+        if f.kind == "set" and re.match(r"(?:to_\w+|container_of)\(event->pmu\b", f.words[-1])
+    }
+    return any(
+        f.kind == "if" and f.start <= leaving.line <= f.end and f.words[0] in containers
+        for f in facts
+    )
 
 
 def _returned(view: View, fact: Fact) -> list[str]:
@@ -97,23 +118,23 @@ def _refuses(view: View, pattern: str) -> Step | None:
 @check("refuse-sampling")
 def refuse_sampling(view: View) -> Found:
     """A PMU that cannot sample refuses a sampling event."""
-    if not view.is_uncore or view.samples or not view.init:
-        return
-    if "NO_INTERRUPT" in view.capabilities:
+    if view.samples or not view.init or "NO_INTERRUPT" in view.capabilities:
         return
     if _refuses(view, r"is_sampling_event|sample_period|sample_freq|sample_type"):
         return
-    yield BREACH, view.init_start, "event_init accepts sampling events, and the PMU never writes a sample"
+    yield BREACH if view.is_uncore else SUSPECT, view.init_start, "event_init accepts sampling events, and the PMU never writes a sample"
 
 
 @check("no-interrupt")
 def no_interrupt(view: View) -> Found:
     """A PMU that cannot sample refuses by hand: PERF_PMU_CAP_NO_INTERRUPT alone misses events of the kernel."""
-    if not view.is_uncore or view.samples or not view.init:
+    if view.samples or not view.init:
         return
     by_hand = _refuses(view, r"is_sampling_event|sample_period|sample_freq")
+    if not view.is_uncore and (by_hand or "NO_INTERRUPT" in view.capabilities):
+        return
     if by_hand:
-        if "NO_INTERRUPT" not in view.capabilities and not view.program.calls(INTERRUPTS):
+        if "NO_INTERRUPT" not in view.capabilities and not _has_interrupt(view):
             yield SUSPECT, by_hand.at, "the PMU has no interrupt and no PERF_PMU_CAP_NO_INTERRUPT"
         return
     if "NO_INTERRUPT" in view.capabilities:
@@ -121,7 +142,14 @@ def no_interrupt(view: View) -> Found:
             "PERF_PMU_CAP_NO_INTERRUPT alone does not refuse sampling events of the kernel itself"
         )
         return
-    yield BREACH, view.init_start, "neither PERF_PMU_CAP_NO_INTERRUPT nor event_init refuses sampling"
+    yield BREACH if view.is_uncore else SUSPECT, view.init_start, "neither PERF_PMU_CAP_NO_INTERRUPT nor event_init refuses sampling"
+
+
+def _has_interrupt(view: View) -> bool:
+    """Whether a function that the file reaches requests an interrupt. Another file may have one for other PMUs."""
+    own = {fact.function for fact in view.program.facts if fact.file == view.program.root}
+    reached = view.program.reached(*own)
+    return any(call.function in reached for call in view.program.calls(INTERRUPTS))
 
 
 @check("refuse-task")
@@ -172,11 +200,10 @@ def cpu_assign(view: View) -> Found:
     if _refuses(view, r"event->cpu!="):
         return
     migrates = view.program.calls("perf_pmu_migrate_context")
-    masks = "cpumask" in view.program.source
     # Calls on two CPUs at once find the same free counter.
     if migrates and any(finds_counter(view, step) for step in view.add):
         yield BREACH, view.init_start, "event_init does not assign the designated CPU to event->cpu"
-    elif masks or migrates:
+    else:
         yield SUSPECT, view.init_start, "event_init does not assign a CPU of cpumask to event->cpu"
 
 
@@ -185,40 +212,95 @@ def config_range(view: View) -> Found:
     """event_init checks the numbers of attr.config."""
     if not view.init:
         return
-    tainted = {"config", "config1", "config2", "config_base"}
+    for step in view.init:
+        if re.search(r"\[event->attr\.config\]", "".join(step.fact.words)):
+            if not _bounded(view, step.fact):
+                yield BREACH, step.fact, "attr.config is an index, and nothing limits it"
+                return
+        beyond = re.search(r"config>([A-Z]\w+)\)*(?:\Z|\|\|)", step.fact.words[0])
+        if step.fact.kind == "if" and beyond and f"[{beyond[1]}]" in view.program.source:
+            yield SUSPECT, step.fact, f"{beyond[1]} is the length of a table, and passes this test"
+            return
+    tainted = {"config", "config_base"}
     for step in view.init:
         fact = step.fact
         words = set(re.findall(r"\w+", " ".join(fact.words[2:]))) if fact.kind == "set" else set()
         if fact.kind == "set" and (words & tainted or NUMBER.search(fact.words[2])):
             if name := re.search(r"(\w+)$", fact.words[0]):
                 tainted.add(name[1])
-    for step in view.init:
+    for step in _outside(view, view.init, re.compile("group|filter")):
         fact = step.fact
-        if fact.kind not in ("if", "return", "loop") or "group" in fact.function:
+        if fact.kind not in ("if", "return", "loop"):
             continue
         words = set(re.findall(r"\w+", " ".join(fact.words)))
         if fact.kind == "return" and not re.search(r"[<>&(]|==", fact.words[0]):
             continue
-        if "attr.disabled" in fact.words[0]:
+        if (
+            "attr.disabled" in fact.words[0]
+            or fact.kind == "if"
+            and not _bounds(view, step, tainted)
+        ):
             continue
         if words & (tainted - {"idx", "cpu"}) or (
             CHECKER.search("".join(fact.words))
             and not re.search(r"is_\w+_event\(|sibling|group", fact.words[0])
         ):
             return
-    if not view.is_uncore or view.switches(view.init, "config"):
+    if view.switches(view.init, "config"):
         return
     failing = [
         step.fact
         for step in view.add
         if step.fact.kind == "return" and re.search(r"-EINVAL", step.fact.words[0])
     ]
-    if failing:
+    if failing and view.is_uncore:
         yield BREACH, view.init_start, (
             f"event_init accepts any config; add then refuses it (line {failing[0].line})"
         )
     else:
         yield SUSPECT, view.init_start, "event_init accepts any config"
+
+
+def _bounded(view: View, index: Fact) -> bool:
+    """Whether a test above an index, in the same case of a switch, limits config."""
+    lines = view.program.texts[index.file].splitlines()
+    return any(
+        test.kind == "if"
+        and test.line <= index.line
+        and re.search(r"config(?:>=?|<=?)|array_index_nospec", test.words[0])
+        and not any(
+            re.match(r"\s*(?:case\b|default:)", line) for line in lines[test.line : index.line]
+        )
+        for test in view.program.functions[index.function]
+    )
+
+
+def _outside(view: View, steps: list[Step], names: re.Pattern[str]) -> Iterator[Step]:
+    """The steps of a walk that are in no function with such a name, nor below one."""
+    within: int | None = None
+    for step in steps:
+        if within is not None and step.depth > within:
+            continue
+        within = None
+        yield step
+        if step.fact.kind == "call" and any(map(names.search, view.program.callees(step.fact))):
+            within = step.depth
+
+
+def _bounds(view: View, step: Step, tainted: set[str]) -> bool:
+    """Whether an if refuses something, and not only one value of the number in a special case."""
+    fact = step.fact
+    refuses = any(
+        other.kind in ("return", "goto") and fact.line <= other.line <= fact.end
+        for other in view.program.functions[fact.function]
+    )
+    parts = re.split(r"&&", fact.words[0])
+    special = len(parts) > 1 and not any(
+        set(re.findall(r"\w+", part)) & tainted
+        and not re.fullmatch(r"\(*[\w>.-]+[!=]=\w+\)*", part)
+        for part in parts
+    )
+    return refuses and not special
 
 
 @check("no-exclude")
@@ -244,8 +326,13 @@ def init_hardware(view: View) -> Found:
         if step.fact.kind != "call":
             continue
         name = step.fact.words[0]
-        if WRITES.match(name) and view.is_uncore:
-            yield BREACH, step.fact if step.depth == 0 else step.at, (
+        if STARTS.match(name):
+            yield SUSPECT, step.fact if step.depth == 0 else step.at, (
+                f"event_init acts on counters by {name}() in {step.fact.function}(), line {step.fact.line}"
+            )
+            return
+        if WRITES.match(name):
+            yield BREACH if view.is_uncore else SUSPECT, step.fact if step.depth == 0 else step.at, (
                 f"event_init writes to the device ({name}() in {step.fact.function}(), line {step.fact.line})"
             )
             return
@@ -264,7 +351,9 @@ def user_print(view: View) -> Found:
                 fact.words[0].startswith("WARN") and callback != "event_init"
             ):
                 seen.add((fact.file, fact.line))
-                sure = callback == "event_init" and not fact.words[0].startswith("WARN")
+                sure = callback == "event_init" and not re.match(
+                    r"WARN|.*_ratelimited", fact.words[0]
+                )
                 sure = sure and (step.depth < 2 or _is_about_event(view, fact))
                 message = f"{callback} prints by {fact.words[0]}(): any user fills the log"
                 yield BREACH if sure else SUSPECT, fact, message

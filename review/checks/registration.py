@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ..facts import Fact
+from ..kernel_tree import never_module
 from ..view import BREACH, CANNOT_TELL, SUSPECT, View, check
 
 Found = Iterator[tuple[str, Fact, str]]
@@ -19,14 +20,12 @@ FLAGS_AT = {
     "devm_request_irq": 3,
     "request_irq": 2,
 }
-DRIVERS = {
-    "platform_driver",
-    "pci_driver",
-    "acpi_driver",
-    "amba_driver",
-    "auxiliary_driver",
-    "cxl_driver",
-}
+CONSTANT = re.compile(
+    r"(?:devm_kasprintf\([^,]*,|kasprintf\()?(?:[A-Z_]+,)?(?:\"[^%,]*\"|[A-Z][A-Z0-9_]*)\)?\Z"
+)
+"""A name that no number makes different."""
+DRIVER = re.compile(r"\w+_driver\Z")
+"""A struct that binds to devices."""
 
 
 def split_arguments(text: str) -> list[str]:
@@ -44,9 +43,9 @@ def split_arguments(text: str) -> list[str]:
 @check("module-owner")
 def module_owner(view: View) -> Found:
     """A module that can be unloaded is the owner of its PMU."""
-    if view.pmu.value("module"):
+    if view.pmu.value("module") or never_module(view.program.root):
         return
-    text = view.program.texts[view.pmu.place.file]
+    text = "\n".join(text for path, text in view.program.texts.items() if path.suffix == ".c")
     if UNLOADABLE.search(text):
         verdict = BREACH if view.is_uncore else SUSPECT
         yield verdict, view.pmu.place, "the module can be unloaded, and .module of its struct pmu is not set"
@@ -61,18 +60,24 @@ def parent(view: View) -> Found:
     if view.pmu.value("parent") or not view.is_uncore:
         return
     if any(
-        fact.kind == "set" and fact.words[0].endswith("dev.parent") for fact in view.program.facts
+        fact.kind == "set"
+        and fact.words[0].endswith("dev.parent")
+        and fact.file == view.pmu.place.file
+        for fact in view.program.facts
     ):
         return
     devices = [
         fact
         for fact in view.program.facts
-        if fact.kind == "member" and fact.words[0] in DRIVERS and fact.words[2] == "probe"
+        if fact.kind == "member" and DRIVER.match(fact.words[0]) and fact.words[2] == "probe"
     ]
     if devices and view.program.knows_parent:
         yield BREACH, view.pmu.place, "the driver has a device, and .parent of its struct pmu is not set"
-    elif view.program.knows_parent and re.search(
-        r"struct (?:pci_dev|drm_\w+|[a-z]\w*_(?:device|iommu)) \*", view.program.source
+    elif view.program.knows_parent and (
+        _bound_elsewhere(view)
+        or re.search(
+            r"struct (?:pci_dev|drm_\w+|[a-z]\w*_(?:device|iommu)) \*", view.program.source
+        )
     ):
         yield SUSPECT, view.pmu.place, ".parent of the struct pmu is not set"
 
@@ -100,6 +105,27 @@ def cpuhp_order(view: View) -> Found:
                 instance = True
             elif registers.match(name) and first is None and not instance:
                 first = step.fact
+            elif registers.match(name) and step.depth == 0 and step.fact not in seen:
+                seen.add(step.fact)
+                if leaving := _leaves(view.program.functions[root], step.fact):
+                    verdict = BREACH if view.is_uncore else SUSPECT
+                    yield verdict, leaving, "the registration fails, and the hotplug state keeps the callbacks"
+
+
+def _leaves(facts: list[Fact], call: Fact) -> Fact | None:
+    """The return of the error of a call by a statement that undoes nothing."""
+    if any(f.kind == "call" and f.words[0].startswith("devm_add_action") for f in facts):
+        return None  # The device core undoes it.
+    test = next((f for f in facts if f.kind == "if" and call.line <= f.line <= call.line + 2), None)
+    if test is None:
+        return None
+    inside = [f for f in facts if test.start <= f.line <= test.end]
+    if any(
+        f.kind == "goto" or f.kind == "call" and re.search(r"cpuhp|remove|free|exit", f.words[0])
+        for f in inside
+    ):
+        return None
+    return next((f for f in inside if f.kind == "return" and f.words[0] != "0"), None)
 
 
 @check("irq-flags")
@@ -171,19 +197,42 @@ def migrate_order(view: View) -> Found:
 @check("unbind")
 def unbind(view: View) -> Found:
     """A driver that cannot be unbound while events are open."""
-    drivers = [
+    probes = [
         f
         for f in view.program.facts
-        if f.kind == "member" and f.words[0] in DRIVERS - {"cxl_driver"}
+        if f.kind == "member"
+        and DRIVER.match(f.words[0])
+        and f.words[2] == "probe"
+        and f.file == view.program.root
     ]
-    probes = [f for f in drivers if f.words[2] == "probe" and f.file == view.program.root]
-    if not probes or any(f.words[2] == "suppress_bind_attrs" for f in drivers):
+    if not probes and not (view.is_uncore and _bound_elsewhere(view)):
         return
-    if "suppress_bind_attrs" in view.program.source:
+    texts = [view.program.source] if probes else _binders(view)
+    if all("suppress_bind_attrs" in text for text in texts):
         return
-    yield SUSPECT, probes[
-        0
-    ], "suppress_bind_attrs is not set: root can unbind the device below open events"
+    message = "suppress_bind_attrs is not set: root can unbind the device below open events"
+    yield SUSPECT, probes[0] if probes else view.pmu.place, message
+
+
+def _binders(view: View) -> list[str]:
+    """The other files of the folder that bind a driver to devices, if they are of the same module."""
+    if STARTS.search(view.program.texts[view.program.root]):
+        return []  # The file starts itself.
+    return [
+        text
+        for path, text in view.program.folder.items()
+        if re.search(r"struct \w+_driver \w+ = \{[^}]*\.probe\b", text)
+    ]
+
+
+def _bound_elsewhere(view: View) -> bool:
+    """Whether the PMU is registered by a part of a driver, whose other parts are bound to devices."""
+    registers = view.program.calls("perf_pmu_register")
+    own = any(
+        f.kind == "member" and DRIVER.match(f.words[0]) and f.words[2] == "probe"
+        for f in view.program.facts
+    )
+    return bool(registers) and not own and bool(_binders(view))
 
 
 @check("name-index")
@@ -194,21 +243,31 @@ def name_index(view: View) -> Found:
         if len(arguments) < 2:
             continue
         name = arguments[1]
-        constant = re.match(r"\"|[A-Z][A-Z0-9_]*\Z", name) is not None
-        if not constant and re.match(r"\w+\Z", name):
+        if re.match(r"\w+\Z", name) and not CONSTANT.match(name):
             values = [
                 f.words[-1]
                 for f in view.program.functions.get(call.function, ())
                 if f.kind == "set" and f.words[0] == name
             ]
-            constant = bool(values) and all(value.startswith('"') for value in values)
-            name = values[0] if constant else name
-        probed = any(
+            name = values[0] if len(set(values)) == 1 else name
+        if re.search(r"pmu(?:\.|->)name\Z", name):
+            name = view.pmu.value("name") or name
+        constant = CONSTANT.match(name) or _is_of_model(view.program.texts[call.file], name)
+        probed = _bound_elsewhere(view) or any(
             f.kind == "member"
-            and f.words[0] in DRIVERS
+            and DRIVER.match(f.words[0])
             and f.words[2] == "probe"
             and call.function in view.program.reached(f.words[-1])
             for f in view.program.facts
         )
         if constant and probed and view.is_uncore:
             yield SUSPECT, call, f"each device would register the name {name}; only the first one can"
+
+
+def _is_of_model(text: str, name: str) -> bool:
+    """Whether a name is that of a table of models, and not of an instance."""
+    return bool(
+        re.search(r"(?:->|\.)name\Z", name)
+        and re.search(r"\.name\s*=\s*\"[^\"]*\"[^}]*\.\w*(?:attrs|cntrs)", text)
+        and not re.search(r"asprintf|snprintf\(\w+->name", text)
+    )

@@ -11,9 +11,7 @@ from ..view import BREACH, SUSPECT, View, check
 
 Found = Iterator[tuple[str, Fact, str]]
 EVENT_MACRO = re.compile(r"\w*(?:EVENT|CYCLE)\w*|\w+_(?:evt|event)\w*", re.I)
-PRINTS = re.compile(
-    r"\b(s[cn]*printf)\(\s*(?:buf|page)\s*(?:\+\s*\w+\s*)?,(?!\s*sizeof|\s*\w*(?:len|size)\b)"
-)
+PRINTS = r"\b(s[cn]*printf)\(\s*(?:{})\s*(?:\+\s*\*?\w+\s*)?,(?!\s*sizeof|\s*\w*(?:len|size)\b)"
 """A call that prints to a page; one that gets the size of a variable prints to something else."""
 NAME = re.compile(r"\"?([A-Za-z][\w.-]*)\"?\Z")
 
@@ -21,11 +19,15 @@ NAME = re.compile(r"\"?([A-Za-z][\w.-]*)\"?\Z")
 @check("sysfs-emit")
 def sysfs_emit(view: View) -> Found:
     """A file of sysfs is written by sysfs_emit(). Macros that define such files are no code that Coccinelle reads."""
-    text = view.program.texts[view.program.root]
-    for found in PRINTS.finditer(text):
-        line = text.count("\n", 0, found.start()) + 1
-        place = Fact(line, 0, "call", "", (found[1],), view.program.root)
-        yield BREACH, place, f"{found[1]}() writes to a page of sysfs; sysfs_emit() knows its size"
+    for path, text in view.program.texts.items():
+        if path != view.program.root and path.suffix != ".h":
+            continue
+        # A pointer that walks over the page.
+        names = {"buf", "page", *re.findall(r"\bchar \*(\w+)\s*=\s*(?:buf|page)\s*[;,]", text)}
+        for found in re.finditer(PRINTS.format("|".join(sorted(names))), text):
+            line = text.count("\n", 0, found.start()) + 1
+            place = Fact(line, 0, "call", "", (found[1],), path)
+            yield BREACH, place, f"{found[1]}() writes to a page of sysfs; sysfs_emit() knows its size"
 
 
 @check("event-name")

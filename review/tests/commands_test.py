@@ -62,7 +62,7 @@ def test_breach_is_exit_status_1_and_names_rule_line_and_reason(
     lines = capsys.readouterr().out.splitlines()
     assert "example.c:" in lines[0] and "BREACH module-owner (DRC-009, HOT-009)" in lines[0]
     assert lines[1].startswith("    why: rmmod succeeds")
-    assert lines[2].startswith("1 files: 1 BREACH;")
+    assert lines[2].startswith("1 file: 1 BREACH;")
 
 
 def test_clean_driver_is_exit_status_0(capsys: pytest.CaptureFixture[str]) -> None:
@@ -221,6 +221,43 @@ def test_kernel_tree_shows_option_maintainer_and_page(
     )
     (pages / "example.rst").write_text("The example PMU\n")
     assert main([str(tree), "--tree", str(tree)]) == 0
+
+
+def test_events_of_perf_that_the_driver_lacks_are_reported(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = (tree / "drivers/perf/example.c").read_text("utf-8")
+    (tree / "MAINTAINERS").write_text("EXAMPLE\nF:\tdrivers/perf/example*\n")
+    sys = tree / "tools/perf/pmu-events/arch/arm64/example/sys"
+    sys.mkdir(parents=True)
+    entries = [
+        {"EventName": "good", "EventCode": "0x1", "Unit": "example"},
+        {
+            "MetricName": "bad",
+            "Unit": "example",
+            "MetricExpr": "example0@cycles\\\\,absent\\\\=1@ * 2",
+        },
+        {"MetricName": "foreign", "Unit": "other", "MetricExpr": "other0@absent@"},
+    ]
+    (sys / "a.json").write_text(json.dumps(entries, indent=1))
+    name = '#define NAME "example_%d"\n'
+    (tree / "drivers/perf/example.c").write_text(source + name)
+    main([str(tree), "--tree", str(tree)])
+    out = capsys.readouterr().out
+    assert out.count("BREACH pmu-events (SRC-013)") == 1
+    assert "bad needs absent, which the driver example.c does not have" in out
+
+
+def test_accepted_findings_may_be_in_a_target_file(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "yours.toml"
+    target.write_text(
+        '[target]\nname = "yours"\n[[event]]\nname = "a"\n'
+        '[[review]]\ncheck = "module-owner"\nreason = "It is never unloaded."\n'
+    )
+    assert main([str(tree), "--waive", str(target)]) == 0
+    assert "1 file: nothing found, 1 waived" in capsys.readouterr().out
 
 
 def test_guide_of_the_documents_is_the_generated_one() -> None:

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes in other words than those of the examples are found too, and what only looks like one is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from review import examples
+from review.engine import review
+
+EXCHANGE = """	do {
+		before = local64_read(&hwc->prev_count);
+		now = ex_read_counter(ex, hwc->idx);
+	} while (local64_cmpxchg(&hwc->prev_count, before, now) != before);
+"""
+READ_ONLY = """	before = local64_read(&hwc->prev_count);
+	now = ex_read_counter(ex, hwc->idx);
+"""
+REGISTRATION = """	if (ret)
+		cpuhp_state_remove_instance_nocalls(ex_hp_state, &ex->node);
+	return ret;
+"""
+WAIT = """	u32 high, low;
+	int i;
+
+	for (i = 1000; i > 0; i--) {
+		if (readl(base) & 1)
+			break;
+	}
+	low = readl(base + 4);
+	high = readl(base + 8);
+	return (u64)high << 32 | low;
+"""
+
+
+@pytest.mark.parametrize(
+    "right, wrong, check, verdict",
+    [
+        (EXCHANGE, READ_ONLY, "prev-count", "BREACH"),
+        (
+            REGISTRATION,
+            '	if (ret) {\n		dev_err(ex->dev, "no");\n		return ret;\n	}\n	return 0;\n',
+            "cpuhp-order",
+            "BREACH",
+        ),
+        (
+            "	if (event->attr.config & ~EX_EVENT_MASK) {",
+            "	if (ex_names[event->attr.config] == NULL) {",
+            "config-range",
+            "BREACH",
+        ),
+        (
+            "	if (event->attr.config & ~EX_EVENT_MASK) {",
+            "	if (event->attr.config > EX_COUNTERS) {",
+            "config-range",
+            "SUSPECT",
+        ),
+        (
+            "	event->cpu = ex->cpu;\n",
+            "	event->cpu = ex->cpu;\n	set_bit(event->group_leader->attr.config, &ex->mask);\n",
+            "group-software",
+            "BREACH",
+        ),
+        (
+            "	event->cpu = ex->cpu;\n",
+            "	event->cpu = ex->cpu;\n	on_each_cpu(ex_reset, NULL, 1);\n",
+            "init-hardware",
+            "SUSPECT",
+        ),
+        ('"example_%d_pmu", pdev->id', "EX_NAME", "name-index", "SUSPECT"),
+    ],
+)
+def test_mistake_in_other_words_is_found(
+    right: str, wrong: str, check: str, verdict: str, tmp_path: Path
+) -> None:
+    source = examples.CLEAN.read_text("utf-8")
+    assert source.count(right) == 1
+    (tmp_path / "a.c").write_text(source.replace(right, wrong), "utf-8")
+    findings, errors = review([tmp_path / "a.c"])
+    assert not errors
+    assert (check, verdict) in {(finding.check, finding.verdict) for finding in findings}
+
+
+def test_function_of_a_table_is_followed(tmp_path: Path) -> None:
+    source = examples.CLEAN.read_text("utf-8")
+    table = (
+        'static void ex_shout(struct ex_pmu *ex)\n{\n	dev_warn(ex->dev, "loud");\n}\n\n'
+        "static void (*ex_table[2])(struct ex_pmu *ex) = {\n	[0] = ex_shout,\n};\n\n"
+        "static int ex_event_init(struct perf_event *event)\n"
+    )
+    source = source.replace("static int ex_event_init(struct perf_event *event)\n", table)
+    source = source.replace("	event->hw.idx = -1;\n", "	ex_table[0](ex);\n	event->hw.idx = -1;\n")
+    (tmp_path / "a.c").write_text(source, "utf-8")
+    findings, _ = review([tmp_path / "a.c"])
+    assert {finding.check for finding in findings} == {"user-print"}
+
+
+def test_driver_that_is_never_a_module_needs_no_owner(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(examples.read()["module-owner"].text(), "utf-8")
+    (tmp_path / "Makefile").write_text("obj-$(CONFIG_EXAMPLE) += a.o\n")
+    (tmp_path / "Kconfig").write_text('config EXAMPLE\n	bool "Example"\n	help\n	  It.\n')
+    assert review([tmp_path / "a.c"]) == ([], [])
+
+
+def test_snapshot_that_the_driver_waits_for_is_not_torn(tmp_path: Path) -> None:
+    source = examples.CLEAN.read_text("utf-8")
+    start = source.index("{", source.index("ex_read_counter(struct"))
+    end = source.index("\n}\n", start)
+    (tmp_path / "a.c").write_text(source[:start] + "{\n" + WAIT + source[end + 1 :], "utf-8")
+    assert review([tmp_path / "a.c"]) == ([], [])
