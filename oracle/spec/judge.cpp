@@ -22,7 +22,7 @@ constexpr std::array<SpecCheckRow, kSpecChecks> kRows = {{
     {SpecCheck::kEnabledTime, "RDF-013", "the enabled time"},
     {SpecCheck::kRunningTime, "INH-025", "the running time"},
     {SpecCheck::kRunningWithinEnabled, "RDF-012", "running time within enabled time"},
-    {SpecCheck::kAllRunning, "MUX-015", "running time equal to enabled time without contention"},
+    {SpecCheck::kAllRunning, "MUX-015", "running time as long as enabled time without contention"},
     {SpecCheck::kId, "RDF-003", "the id of an event"},
     {SpecCheck::kLost, "RDF-005", "the number of lost samples"},
     {SpecCheck::kMembers, "RDF-004", "the number of members of a group"},

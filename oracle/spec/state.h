@@ -22,6 +22,7 @@ enum class SpecSource {
   kPulses,  // pulses with its code, or ticks of the manual clock
   kFaults,
   kSwitches,
+  kSyscalls,
   kTime,
   kUnknown,
 };
@@ -50,6 +51,9 @@ struct SpecTimes {
   std::optional<Moment> enabled_since;
   std::optional<Moment> running_since;
   SpecRuns runs = SpecRuns::kNever;
+  // ns by which the running time of the event and its ended children is behind their enabled time;
+  // nullopt: not known
+  std::optional<std::uint64_t> behind = 0;
 };
 
 struct SpecEvent {
@@ -66,10 +70,8 @@ struct SpecEvent {
   bool unsure = false;         // it may be in the error state
   bool former_member = false;  // its leader was closed
   bool orphan = false;         // and the kernel has not scheduled since
-  // It was enabled under a disabled leader when that was closed.
-  bool freed_while_held = false;
-  // The known deviation that may explain its counts and times.
-  std::string_view finding;
+  // The known deviations that may explain its counts and times, and its times alone.
+  std::string_view finding, time_finding;
   unsigned descriptors = 0;  // also those of a forked child
   unsigned mappings = 0;
 
@@ -134,8 +136,12 @@ struct SpecMachine {
   unsigned general = 0;  // counters
   unsigned fixed = 0;
   std::size_t page_size = 4096;
-  bool maps_owner_only = false;      // mmap of a redirected event fails
-  bool poll_reports_rdnorm = false;  // observed, then constant
+  bool poll_reports_rdnorm = true;
+  // SpecNow::time is exactly the clock of the contexts. Otherwise times are not judged.
+  bool exact_clock = true;
+  // The time of a context goes on while the kernel schedules its events. Before 6.12 it stands
+  // still from the moment in which they stop until they start again.
+  bool time_goes_on = true;
 };
 
 }  // namespace pmuconf

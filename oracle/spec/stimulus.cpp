@@ -131,7 +131,7 @@ void SpecModel::Happen(const SpecHappening& what, const SpecResult& result) {
   std::stable_sort(overflows.begin(), overflows.end(),
                    [](const Overflow& a, const Overflow& b) { return a.at < b.at; });
   for (Overflow& overflow : overflows) Write(std::move(overflow.record));
-  if (!stopped.empty()) Schedule(false);
+  if (!stopped.empty()) Schedule({});
 }
 
 }  // namespace pmuconf

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The helper functions of programs in C.
+// Longer than 500 lines: it is one text, which a printed program contains whole.
 #include "tools/repro/c_helpers.h"
 
 namespace pmuconf {
@@ -290,6 +291,20 @@ long poll_event(int slot)
 	return poll(&waited, 1, 0);
 }
 
+long duplicate(int slot, int to)
+{
+	int fd;
+
+	if (fds[slot] < 0)
+		return missing(EBADF);
+	if (fds[to] >= 0 || rings[to] || auxes[to])
+		return missing(EBUSY);
+	fd = fcntl(fds[slot], F_DUPFD_CLOEXEC, 0);
+	if (fd >= 0)
+		fds[to] = fd;
+	return fd;
+}
+
 long close_event(int slot)
 {
 	const int fd = fds[slot];
@@ -323,8 +338,56 @@ long work(int which, uint64_t rounds)
 	return 0;
 }
 
+/* As in the reference driver's include/uapi/refpmu.h. */
+struct pulse {
+	uint32_t size;
+	int32_t cpu;
+	uint32_t event, privilege;
+	uint64_t n, ip, addr;
+	uint32_t skid, per_pulse, latency, reserved;
+	uint64_t source, response, regs, done;
+};
+
+long pulse(uint32_t code, uint64_t n)
+{
+	struct pulse arg = {.size = sizeof(arg), .cpu = -1, .event = code, .privilege = n % 2, .n = n};
+	const int fd = open("/dev/" PMU, O_RDWR | O_CLOEXEC);
+	long value;
+
+	if (fd < 0)
+		return missing(ENXIO);
+	value = ioctl(fd, _IOWR(0xB7, 2, struct pulse), &arg);
+	close(fd);
+	return value;
+}
+
+struct advance {
+	uint32_t size;
+	int32_t cpu;
+	uint32_t privilege, skid;
+	uint64_t ticks, ip, done;
+};
+
+long advance(uint32_t privilege, uint64_t ticks)
+{
+	struct advance arg = {.size = sizeof(arg), .cpu = -1, .privilege = privilege, .ticks = ticks};
+	const int fd = open("/dev/" PMU, O_RDWR | O_CLOEXEC);
+	long value;
+
+	if (fd < 0)
+		return missing(ENXIO);
+	value = ioctl(fd, _IOWR(0xB7, 4, struct advance), &arg);
+	close(fd);
+	return value;
+}
+
+struct pulses {
+	uint32_t code, n;
+};
+
 void obey(int fd)
 {
+	struct pulses pulses;
 	char letter;
 	int way;
 
@@ -332,6 +395,15 @@ void obey(int fd)
 		if (letter == '1') {
 			execl("/bin/true", "/bin/true", NULL);
 			_exit(127);
+		}
+		if (letter == 'p') {
+			if (read(fd, &pulses, sizeof(pulses)) != sizeof(pulses))
+				break;
+			if (pulse(pulses.code, pulses.n))
+				letter = 'e';
+			if (write(fd, &letter, 1) != 1)
+				break;
+			continue;
 		}
 		for (way = 0; way < 4; way++)
 			work(way, 16);
@@ -364,6 +436,20 @@ long fork_one(void)
 	return pid;
 }
 
+long child_pulse(uint32_t code, uint64_t n)
+{
+	const struct pulses pulses = {code, n};
+	char letter = 'p';
+
+	if (child < 0)
+		return missing(ECHILD);
+	if (send(child_fd, &letter, 1, MSG_NOSIGNAL) != 1 ||
+	    send(child_fd, &pulses, sizeof(pulses), MSG_NOSIGNAL) != sizeof(pulses) ||
+	    read(child_fd, &letter, 1) != 1)
+		return missing(EPIPE);
+	return letter == 'p' ? 0 : missing(EIO);
+}
+
 long let_child(int which)
 {
 	char letter = '0' + which;
@@ -382,29 +468,6 @@ long let_child(int which)
 	exited_child = child;
 	child = -1;
 	close(child_fd);
-	return value;
-}
-
-/* As in the reference driver's include/uapi/refpmu.h. */
-struct pulse {
-	uint32_t size;
-	int32_t cpu;
-	uint32_t event, privilege;
-	uint64_t n, ip, addr;
-	uint32_t skid, per_pulse, latency, reserved;
-	uint64_t source, response, regs, done;
-};
-
-long pulse(uint32_t code, uint64_t n)
-{
-	struct pulse arg = {.size = sizeof(arg), .cpu = -1, .event = code, .privilege = n % 2, .n = n};
-	const int fd = open("/dev/" PMU, O_RDWR | O_CLOEXEC);
-	long value;
-
-	if (fd < 0)
-		return missing(ENXIO);
-	value = ioctl(fd, _IOWR(0xB7, 2, struct pulse), &arg);
-	close(fd);
 	return value;
 }
 

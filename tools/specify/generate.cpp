@@ -190,6 +190,10 @@ class Drawing {
     if (own && kinds_.sampling && !OneIn(3)) SetSampling(attr);
     if (OneIn(8)) attr.task = 1;
     SetPlace(slot, own);
+    if (OneIn(slot.who == OpenWho::kOtherTask ? 2 : 30)) attr.enable_on_exec = attr.disabled;
+    if (OneIn(slot.who == OpenWho::kOtherTask ? 4 : 60) && !attr.enable_on_exec) {
+      attr.remove_on_exec = 1;
+    }
     ChooseLeader(step, slot);
     step.call.attr.resize(256);
     step.call.Edit([&attr](perf_event_attr& to) { to = attr; });
@@ -341,6 +345,7 @@ class Drawing {
       case Act::kChildExit:
         if (!child_) return false;
         step->operation = Operation::kChild;
+        step->which = OneIn(2) ? 1 : 0;
         child_ = false;
         return true;
       case Act::kPulse:
