@@ -42,7 +42,9 @@ constexpr std::array<SpecCheckRow, kSpecChecks> kRows = {{
     {SpecCheck::kTrailer, "REC-024", "the fields at the end of a record"},
     {SpecCheck::kPoll, "SIG-006", "poll"},
     {SpecCheck::kPollNoBuffer, "SIG-010", "poll without a buffer"},
-    {SpecCheck::kClockRuns, "CNT-011", "the time of the task's context"},
+    {SpecCheck::kSignals, "SIG-005", "the number of signals"},
+    {SpecCheck::kSignalCode, "SIG-002", "the code of the last signal"},
+    {SpecCheck::kClockValue, "CNT-011", "a count of cpu-clock or task-clock"},
 }};
 
 constexpr bool InOrder() {

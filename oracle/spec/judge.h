@@ -52,9 +52,11 @@ enum class SpecCheck {
   kTrailer,
   kPoll,
   kPollNoBuffer,
-  kClockRuns,
+  kSignals,
+  kSignalCode,
+  kClockValue,
 };
-inline constexpr std::size_t kSpecChecks = static_cast<std::size_t>(SpecCheck::kClockRuns) + 1;
+inline constexpr std::size_t kSpecChecks = static_cast<std::size_t>(SpecCheck::kClockValue) + 1;
 
 struct SpecCheckRow {
   SpecCheck check;

@@ -91,7 +91,9 @@ void SpecModel::Open(unsigned slot, const SpecOpen& call, const SpecResult& resu
     if (events_[events_[index].leader].copied) events_[index].unsure = true;
   }
   slots_[slot].event = index;
-  // The program closes the event that the slot had.
+  if (Enabled(events_[index])) StandStill(events_[index]);
+  Schedule(TriedWith(events_[index]));
+  // Then the program closes the event that the slot had.
   if (before.mapping) {
     slots_[slot].mapping = before.mapping;
     slots_[slot].mapped_event = before.mapped_event;
@@ -101,8 +103,7 @@ void SpecModel::Open(unsigned slot, const SpecOpen& call, const SpecResult& resu
     --events_[*before.event].descriptors;
     ReleaseIfUnused(*before.event);
   }
-  if (Enabled(events_[index])) StandStill(events_[index]);
-  Schedule(TriedWith(events_[index]));
+  Schedule({});
 }
 
 // A member of another software PMU may not start when its leader runs: CORE-9.
@@ -363,6 +364,14 @@ void SpecModel::Detach(std::size_t ring) {
   for (SpecEvent& event : events_) {
     if (event.ring == ring) event.ring.reset();
   }
+}
+
+void SpecModel::SendSignals(unsigned slot, const SpecResult& result) {
+  SpecEvent* const event = At(slot);
+  const int predicted = event == nullptr ? EBADF : 0;
+  judge_->Expect(SpecCheck::kResult, result.error == predicted, Name(predicted),
+                 Name(result.error));
+  if (event != nullptr && result.error == 0) event->signals = slot;
 }
 
 void SpecModel::Poll(unsigned slot, const SpecResult& result) {

@@ -72,6 +72,10 @@ class SpecModel {
              const SpecResult& result);
   void Read(unsigned slot, std::size_t size, const SpecResult& result);
   void Poll(unsigned slot, const SpecResult& result);
+  // The event sends the signals of the slot. / The program takes `result.value` of them; the last
+  // has the si_code `code`.
+  void SendSignals(unsigned slot, const SpecResult& result);
+  void TakeSignals(unsigned slot, int code, const SpecResult& result);
   void Map(unsigned slot, std::size_t pages, bool writable, const SpecResult& result);
   void Unmap(unsigned slot, const SpecResult& result);
   // `result.data`: the bytes between tail and head. `result.value`: the head.
@@ -143,6 +147,8 @@ class SpecModel {
     std::uint64_t at = 0;  // pulses or ticks since the stimulus began
     SpecRecord record;
   };
+  void Signal(const SpecEvent& event, bool last);
+  void SignalPerhaps(const SpecEvent& event);
   bool Counts(const SpecEvent& event, const SpecHappening& what, SpecRuns* runs) const;
   Interval Sampled(SpecEvent& event, const SpecHappening& what, std::uint64_t n,
                    std::vector<Overflow>& overflows);
@@ -156,7 +162,7 @@ class SpecModel {
                                           const Record& record) const;
   void JudgeRecord(SpecRing& ring, const SpecRecord& expected, const Record& record);
   void JudgeSample(SpecRing& ring, const SpecRecord& expected, const Record& record);
-  void JudgeTaskRecord(const SpecRecord& expected, const Record& record);
+  void JudgeTaskRecord(SpecRing& ring, const SpecRecord& expected, const Record& record);
   void JudgeTrailer(SpecRing& ring, const SpecEvent& event, const SampleId& trailer, SpecTask task);
   void JudgeTime(SpecRing& ring, std::uint64_t time);
   void WriteTaskRecords(std::uint32_t type, SpecTask from);
@@ -167,6 +173,7 @@ class SpecModel {
   std::vector<SpecEvent> events_;
   std::vector<SpecRing> rings_;
   std::array<SpecSlot, kSpecSlots> slots_;
+  std::array<SpecSignals, kSpecSlots> signals_;
   std::vector<std::size_t> child_events_;  // one entry for each descriptor of the child
   bool child_ = false;
   std::uint32_t self_ = 0, child_pid_ = 0;

@@ -37,7 +37,9 @@ void SpecModel::JudgeLost(SpecEvent& event, std::uint64_t lost) {
 void SpecModel::JudgeValue(SpecEvent& event, std::uint64_t value) {
   const SpecSource source = event.kind.source;
   const bool exact = source == SpecSource::kPulses || source == SpecSource::kNothing;
-  const SpecCheck check = exact ? SpecCheck::kValue : SpecCheck::kSoftwareValue;
+  const SpecCheck check = exact                         ? SpecCheck::kValue
+                          : source == SpecSource::kTime ? SpecCheck::kClockValue
+                                                        : SpecCheck::kSoftwareValue;
   Interval expected = event.count;
   const bool counting = event.counted_since.has_value();
   if (counting) {

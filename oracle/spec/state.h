@@ -91,6 +91,7 @@ struct SpecEvent {
   std::uint64_t id = 0;  // 0: not yet observed
 
   std::optional<std::size_t> ring;  // the buffer that receives its records
+  std::optional<unsigned> signals;  // the slot whose signal each overflow sends
 };
 
 // A record that the buffer must contain.
@@ -129,6 +130,13 @@ struct SpecSlot {
   std::optional<std::size_t> event;    // behind its descriptor
   std::optional<std::size_t> mapping;  // the buffer that is mapped through it
   std::size_t mapped_event = 0;        // whose mapping that is
+};
+
+// The pending signals of a slot.
+struct SpecSignals {
+  Interval count;
+  bool code_known = true;
+  bool last_hangs_up = false;  // POLL_HUP, or else POLL_IN
 };
 
 // The machine that the program runs on.

@@ -25,6 +25,7 @@ const char kProgramCHelpers[] = R"c(#define _GNU_SOURCE
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum who { THIS_TASK, OTHER_TASK, EVERYONE, NOBODY, EXITED, CGROUP, A_FILE };
@@ -108,10 +109,16 @@ int root_cgroup(void)
 	return folder;
 }
 
+sigset_t signal_set(int slot);
+
 void start(void)
 {
+	const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+	const sigset_t set = signal_set(-1);
 	int i;
 
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	setrlimit(RLIMIT_SIGPENDING, &all);
 	for (i = 0; i < SLOTS; i++)
 		fds[i] = -1;
 	page = sysconf(_SC_PAGESIZE);
@@ -303,6 +310,37 @@ long duplicate(int slot, int to)
 	if (fd >= 0)
 		fds[to] = fd;
 	return fd;
+}
+
+/* The signals of the slots; of one of them, if the number is not negative. */
+sigset_t signal_set(int slot)
+{
+	sigset_t set;
+	int i;
+
+	sigemptyset(&set);
+	for (i = 0; i < SLOTS; i++)
+		if (slot < 0 || slot == i)
+			sigaddset(&set, SIGRTMIN + i);
+	return set;
+}
+
+long signals(int slot, int take)
+{
+	const struct f_owner_ex owner = {F_OWNER_TID, syscall(SYS_gettid)};
+	const struct timespec at_once = {0, 0};
+	const sigset_t set = signal_set(slot);
+	long count = 0;
+
+	if (!take) {
+		if (fcntl(fds[slot], F_SETSIG, SIGRTMIN + slot) ||
+		    fcntl(fds[slot], F_SETOWN_EX, &owner))
+			return -1;
+		return fcntl(fds[slot], F_SETFL, O_ASYNC);
+	}
+	while (sigtimedwait(&set, NULL, &at_once) > 0)
+		count++;
+	return count;
 }
 
 long close_event(int slot)

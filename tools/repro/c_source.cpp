@@ -119,6 +119,9 @@ std::string CallOf(const Step& step, std::size_t number) {
     case Operation::kAdvance:
       out << "advance(" << step.which << ", " << step.value * kProgramTicks << ")";
       break;
+    case Operation::kSignals:
+      out << "signals(" << step.slot << ", " << step.which << ")";
+      break;
     case Operation::kDuplicate:
       out << "duplicate(" << step.slot << ", " << step.other << ")";
       break;

@@ -153,6 +153,9 @@ void Follower::Follow(SpecModel& model, const Step& step, const Outcome& outcome
     case Operation::kClose:
       opened_[step.slot].reset();
       return model.Close(step.slot, result);
+    case Operation::kSignals:
+      if (step.which == 0) return model.SendSignals(step.slot, result);
+      return model.TakeSignals(step.slot, std::to_integer<int>(result.data[0]), result);
     case Operation::kDuplicate:
       if (outcome.error == 0) opened_[step.other] = opened_[step.slot];
       return model.Duplicate(step.slot, step.other, result);

@@ -247,6 +247,18 @@ TEST_F(SpecModelTest, LostStateOfAMovedGroupIsAKnownDeviation) {
   }
 }
 
+TEST_F(SpecModelTest, NewEventCompetesWithTheOldOneOfItsSlot) {
+  SpecOpen last = Plain();
+  last.kind = Pulses(kOther, 0x8);
+  last.attr.disabled = 0;
+  Open(0, last);
+  Open(0, last);
+  // The new event waits, although the program has closed the old one.
+  Pulse(5, kOther);
+  Read(0, {0});
+  EXPECT_EQ(Found(), kNone);
+}
+
 TEST_F(SpecModelTest, EnabledMemberThatWaitsForItsLeaderStartsNothing) {
   SpecOpen last = Plain();
   last.kind = Pulses(kOther, 0x8);
@@ -526,6 +538,66 @@ TEST_F(SpecModelTest, PollReportsNormalDataAsWell) {
     model.Poll(0, {events, 0});
     EXPECT_EQ(Found().size(), events == 0x41 ? 0u : 1u);
   }
+}
+
+TEST_F(SpecModelTest, EachOverflowSendsASignalAndTheLastHangsUp) {
+  Open(0, Plain(5));
+  Next();
+  model_.SendSignals(0, {0, 0});
+  Ioctl(0, PERF_EVENT_IOC_REFRESH, 3);
+  Pulse(10);
+  constexpr int kIn = 1, kHangUp = 6;
+  Next();
+  model_.TakeSignals(0, kIn, {2, 0});
+  EXPECT_EQ(Found(), kNone);
+  Pulse(10);
+  Next();
+  model_.TakeSignals(0, kHangUp, {1, 0});
+  EXPECT_EQ(Found(), kNone);
+  Ioctl(0, PERF_EVENT_IOC_REFRESH, 1);
+  Pulse(5);
+  Next();
+  model_.TakeSignals(0, kIn, {1, 0});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kSignalCode});
+  Next();
+  model_.TakeSignals(0, kIn, {1, 0});
+  EXPECT_EQ(Found(), (std::vector<SpecCheck>{SpecCheck::kSignals, SpecCheck::kSignalCode}));
+}
+
+TEST_F(SpecModelTest, RecordOfAForkEndsLikeEachRecord) {
+  SpecOpen open = Plain();
+  open.attr.task = 1;
+  open.attr.sample_id_all = 1;
+  open.attr.sample_type = PERF_SAMPLE_TID;
+  open.attr.disabled = 0;
+  Open(0, open);
+  Map(0);
+  Next();
+  model_.Fork({100, 0});
+  constexpr std::uint64_t kChildId = 100, kHigh = 32;
+  const std::uint64_t pids = kChildId | std::uint64_t{kSelf} << kHigh;
+  std::vector<std::byte> data;
+  Append(data, PERF_RECORD_FORK, 0, {pids, pids, 1, kSelf | std::uint64_t{kSelf} << kHigh});
+  Drain(0, data, data.size());
+  EXPECT_EQ(Found(), kNone);
+}
+
+TEST_F(SpecModelTest, RecordOfAForkThatEndsWithAnotherTaskIsNoticed) {
+  SpecOpen open = Plain();
+  open.attr.task = 1;
+  open.attr.sample_id_all = 1;
+  open.attr.sample_type = PERF_SAMPLE_TID;
+  open.attr.disabled = 0;
+  Open(0, open);
+  Map(0);
+  Next();
+  model_.Fork({100, 0});
+  constexpr std::uint64_t kChildId = 100, kHigh = 32;
+  const std::uint64_t pids = kChildId | std::uint64_t{kSelf} << kHigh;
+  std::vector<std::byte> data;
+  Append(data, PERF_RECORD_FORK, 0, {pids, pids, 1, kChildId | kChildId << kHigh});
+  Drain(0, data, data.size());
+  EXPECT_EQ(Found(), (std::vector<SpecCheck>{SpecCheck::kTrailer, SpecCheck::kTrailer}));
 }
 
 TEST(SpecChecks, EachHasARule) {
