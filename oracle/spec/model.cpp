@@ -91,7 +91,7 @@ void SpecModel::Open(unsigned slot, const SpecOpen& call, const SpecResult& resu
     if (events_[events_[index].leader].copied) events_[index].unsure = true;
   }
   slots_[slot].event = index;
-  if (Enabled(events_[index])) StandStill(events_[index]);
+  StandStill(events_[index]);
   Schedule(TriedWith(events_[index]));
   // Then the program closes the event that the slot had.
   if (before.mapping) {
