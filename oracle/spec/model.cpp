@@ -82,11 +82,13 @@ void SpecModel::Open(unsigned slot, const SpecOpen& call, const SpecResult& resu
   if (event.period != 0) event.left = event.period;
   const std::size_t index = events_.size();
   event.leader = call.grouped && leader != nullptr ? leader->leader : index;
+  event.competes = call.kind.hardware();
   const SpecSlot before = std::exchange(slots_[slot], SpecSlot{});
   events_.push_back(std::move(event));
   if (events_[index].leader != index) {
     NoteMove(events_[index]);
     events_[events_[index].leader].siblings.push_back(index);
+    Leader(events_[index]).competes |= call.kind.hardware();
     // A copy of the group lacks the new member.
     if (events_[events_[index].leader].copied) events_[index].unsure = true;
   }
@@ -111,8 +113,7 @@ void SpecModel::Open(unsigned slot, const SpecOpen& call, const SpecResult& resu
 // group then gets the state in which it was opened: kMovedGroup.
 void SpecModel::NoteMove(const SpecEvent& member) {
   const std::vector<std::size_t> group = GroupOf(member);
-  const auto hardware = [this](std::size_t i) { return events_[i].kind.hardware(); };
-  if (std::any_of(group.begin(), group.end(), hardware)) return;
+  if (Leader(member).competes) return;
   if (!member.kind.hardware()) {
     if (member.kind.pmu != Leader(member).kind.pmu) events_[IndexOf(member)].finding = "CORE-9";
     return;
@@ -169,6 +170,7 @@ void SpecModel::LeaveGroup(std::size_t index) {
     for (const std::size_t i : std::exchange(event.siblings, {})) {
       SpecEvent& sibling = events_[i];
       sibling.leader = i;
+      sibling.competes = event.competes;
       sibling.former_member = true;
       sibling.orphan = true;
       if (sibling.on && !event.on) sibling.time_finding = kFreedMember;

@@ -72,11 +72,7 @@ SpecModel::Running SpecModel::Compete(SpecTask task) const {
     if (event.leader != i || !Enabled(event)) continue;
     const bool here = event.task == SpecTask::kCpu || event.task == task ||
                       (task == SpecTask::kChild && event.copied);
-    const std::vector<std::size_t> group = GroupOf(event);
-    const bool hardware = std::any_of(group.begin(), group.end(), [this](std::size_t member) {
-      return Enabled(events_[member]) && events_[member].kind.hardware();
-    });
-    if (!here || !hardware) continue;
+    if (!here || !event.competes) continue;
     all.push_back(i);
     if (event.attr.pinned) pinned.push_back(i);
     alone = alone || event.attr.exclusive;
@@ -190,12 +186,8 @@ void SpecModel::Schedule(const Tried& tried) {
   for (SpecEvent& event : events_) {
     if (!event.alive || event.task_exited) continue;
     const bool enabled = Enabled(event);
-    const std::vector<std::size_t> group = GroupOf(event);
-    const bool hardware = std::any_of(group.begin(), group.end(), [this](std::size_t i) {
-      return events_[i].kind.hardware() && Enabled(events_[i]);
-    });
     SpecRuns runs = SpecRuns::kYes, copy_runs = SpecRuns::kYes;
-    if (hardware) {
+    if (Leader(event).competes) {
       const SpecEvent& leader = events_[event.leader];
       const SpecRuns here = chance(leader, self), there = chance(leader, child);
       copy_runs = there;

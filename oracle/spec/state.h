@@ -63,6 +63,8 @@ struct SpecEvent {
   bool any_cpu = true;
   std::size_t leader = 0;  // itself, if it leads
   std::vector<std::size_t> siblings;
+  // Of a leader: a hardware event is or was in its group, so that the group competes for counters.
+  bool competes = false;
 
   bool alive = true;           // not released
   bool on = false;             // enabled; counts if its leader is enabled, too

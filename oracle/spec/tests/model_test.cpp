@@ -259,6 +259,27 @@ TEST_F(SpecModelTest, NewEventCompetesWithTheOldOneOfItsSlot) {
   EXPECT_EQ(Found(), kNone);
 }
 
+TEST_F(SpecModelTest, ExclusiveGroupWithADisabledHardwareMemberStillExcludesOthers) {
+  SpecOpen leader = Plain();
+  leader.kind = {};
+  leader.kind.source = SpecSource::kNothing;
+  leader.attr.disabled = 0;
+  leader.attr.exclusive = 1;
+  Open(0, leader);
+  SpecOpen member = Plain();
+  member.grouped = true;
+  Open(1, member);
+  SpecOpen other = Plain();
+  other.attr.disabled = 0;
+  Open(2, other);
+  // Which of the groups runs is not defined.
+  Pulse(3);
+  Read(2, {0});
+  EXPECT_EQ(Found(), kNone);
+  Read(2, {4});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kValue});
+}
+
 TEST_F(SpecModelTest, EnabledMemberThatWaitsForItsLeaderStartsNothing) {
   SpecOpen last = Plain();
   last.kind = Pulses(kOther, 0x8);
