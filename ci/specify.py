@@ -53,7 +53,8 @@ def row(name: str, run: dict[str, Any]) -> str:
     """One line of the table."""
     found = len(run["found"]) + len(run["reports"])
     numbers = "  ".join(f"{run[key]:>9.0f} {unit}" for key, unit in SHORT)
-    return f"{name:16}{numbers}  {run['known_deviations']:>5} known  {found} found"
+    known = sum(run["known_deviations"].values())
+    return f"{name:16}{numbers}  {known:>5} known  {found} found"
 
 
 def run(options: argparse.Namespace) -> dict[str, dict[str, Any]]:

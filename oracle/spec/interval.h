@@ -36,8 +36,13 @@ struct SpecNow {
   std::uint64_t time = 0;  // ns of perf's clock
   // ns during which the task certainly ran: `time` without the steps in which it was switched out
   std::uint64_t on_cpu = 0;
+  // ns by which the time of a context certainly advanced: that of the task, and that of the CPU
+  std::uint64_t task_context = 0, cpu_context = 0;
+  // ns during which the task certainly ran and no event was stopped to schedule others
+  std::uint64_t undisturbed = 0;
   std::uint64_t faults = 0;    // page faults of the task
   std::uint64_t switches = 0;  // context switches of the task
+  std::uint64_t syscalls = 0;  // system calls that the task certainly made
 };
 
 // An operation had its effect at an unknown time between these.

@@ -22,7 +22,7 @@ constexpr std::array<SpecCheckRow, kSpecChecks> kRows = {{
     {SpecCheck::kEnabledTime, "RDF-013", "the enabled time"},
     {SpecCheck::kRunningTime, "INH-025", "the running time"},
     {SpecCheck::kRunningWithinEnabled, "RDF-012", "running time within enabled time"},
-    {SpecCheck::kAllRunning, "MUX-015", "running time equal to enabled time without contention"},
+    {SpecCheck::kAllRunning, "MUX-015", "running time as long as enabled time without contention"},
     {SpecCheck::kId, "RDF-003", "the id of an event"},
     {SpecCheck::kLost, "RDF-005", "the number of lost samples"},
     {SpecCheck::kMembers, "RDF-004", "the number of members of a group"},
@@ -42,7 +42,9 @@ constexpr std::array<SpecCheckRow, kSpecChecks> kRows = {{
     {SpecCheck::kTrailer, "REC-024", "the fields at the end of a record"},
     {SpecCheck::kPoll, "SIG-006", "poll"},
     {SpecCheck::kPollNoBuffer, "SIG-010", "poll without a buffer"},
-    {SpecCheck::kClockRuns, "CNT-011", "the time of the task's context"},
+    {SpecCheck::kSignals, "SIG-005", "the number of signals"},
+    {SpecCheck::kSignalCode, "SIG-002", "the code of the last signal"},
+    {SpecCheck::kClockValue, "CNT-011", "a count of cpu-clock or task-clock"},
 }};
 
 constexpr bool InOrder() {

@@ -15,6 +15,8 @@ namespace pmuconf {
 namespace {
 
 constexpr std::uint64_t kTopBit = 1ull << 63;
+// Findings without a waiver.
+constexpr std::string_view kMovedGroup = "moved group", kFreedMember = "freed member";
 constexpr std::array<std::string_view, 8> kStates = {"none",    "off",    "held",   "on",
                                                      "waiting", "unsure", "exited", "copied"};
 
@@ -80,16 +82,20 @@ void SpecModel::Open(unsigned slot, const SpecOpen& call, const SpecResult& resu
   if (event.period != 0) event.left = event.period;
   const std::size_t index = events_.size();
   event.leader = call.grouped && leader != nullptr ? leader->leader : index;
+  event.competes = call.kind.hardware();
   const SpecSlot before = std::exchange(slots_[slot], SpecSlot{});
   events_.push_back(std::move(event));
   if (events_[index].leader != index) {
     NoteMove(events_[index]);
     events_[events_[index].leader].siblings.push_back(index);
+    Leader(events_[index]).competes |= call.kind.hardware();
     // A copy of the group lacks the new member.
     if (events_[events_[index].leader].copied) events_[index].unsure = true;
   }
   slots_[slot].event = index;
-  // The program closes the event that the slot had.
+  StandStill(events_[index]);
+  Schedule(TriedWith(events_[index]));
+  // Then the program closes the event that the slot had.
   if (before.mapping) {
     slots_[slot].mapping = before.mapping;
     slots_[slot].mapped_event = before.mapped_event;
@@ -99,30 +105,29 @@ void SpecModel::Open(unsigned slot, const SpecOpen& call, const SpecResult& resu
     --events_[*before.event].descriptors;
     ReleaseIfUnused(*before.event);
   }
-  Schedule(Enabled(events_[index]) && events_[index].kind.hardware());
+  Schedule({});
 }
 
 // A member of another software PMU may not start when its leader runs: CORE-9.
-// The first hardware member moves its group to another context. Kernels then stop a group that was
-// enabled after it was opened, against GRP-003.
+// The first hardware member moves its group to another context. Against GRP-003, each event of the
+// group then gets the state in which it was opened: kMovedGroup.
 void SpecModel::NoteMove(const SpecEvent& member) {
   const std::vector<std::size_t> group = GroupOf(member);
-  const auto hardware = [this](std::size_t i) { return events_[i].kind.hardware(); };
-  if (std::any_of(group.begin(), group.end(), hardware)) return;
+  if (Leader(member).competes) return;
   if (!member.kind.hardware()) {
     if (member.kind.pmu != Leader(member).kind.pmu) events_[IndexOf(member)].finding = "CORE-9";
     return;
   }
-  bool changed = false;
-  std::vector<std::size_t> paused;
-  for (const std::size_t i : group) {
-    changed = changed || events_[i].on == events_[i].attr.disabled;
-    if (std::exchange(events_[i].on, false)) paused.push_back(i);
-  }
+  const auto opened_on = [this](std::size_t i) { return !events_[i].attr.disabled; };
+  const bool changed = std::any_of(group.begin(), group.end(),
+                                   [&](std::size_t i) { return events_[i].on != opened_on(i); });
   // The group does not count while it moves.
-  Schedule(false);
-  for (const std::size_t i : paused) events_[i].on = true;
-  for (const std::size_t i : group) events_[i].unsure = events_[i].unsure || changed;
+  for (const std::size_t i : group) events_[i].on = false;
+  Schedule({});
+  for (const std::size_t i : group) {
+    events_[i].on = opened_on(i);
+    if (changed) events_[i].finding = kMovedGroup;
+  }
 }
 
 void SpecModel::Close(unsigned slot, const SpecResult& result) {
@@ -133,7 +138,7 @@ void SpecModel::Close(unsigned slot, const SpecResult& result) {
   if (!event) return;
   --events_[*event].descriptors;
   ReleaseIfUnused(*event);
-  Schedule(false);
+  Schedule({});
 }
 
 void SpecModel::Duplicate(unsigned slot, unsigned to, const SpecResult& result) {
@@ -153,29 +158,36 @@ void SpecModel::ReleaseIfUnused(std::size_t event) {
 void SpecModel::Release(std::size_t index) {
   SpecEvent& event = events_[index];
   if (!event.alive) return;
+  LeaveGroup(index);
+  event.alive = event.on = event.copied = false;
+  event.ring.reset();
+}
+
+void SpecModel::LeaveGroup(std::size_t index) {
+  SpecEvent& event = events_[index];
   const bool led = event.leader == index;
   if (led) {
     for (const std::size_t i : std::exchange(event.siblings, {})) {
       SpecEvent& sibling = events_[i];
       sibling.leader = i;
+      sibling.competes = event.competes;
       sibling.former_member = true;
       sibling.orphan = true;
-      if (sibling.on && !event.on) sibling.freed_while_held = true;
+      if (sibling.on && !event.on) sibling.time_finding = kFreedMember;
     }
   } else {
     std::vector<std::size_t>& siblings = events_[event.leader].siblings;
     siblings.erase(std::find(siblings.begin(), siblings.end(), index));
     event.leader = index;
   }
-  event.alive = event.on = event.copied = false;
-  event.ring.reset();
 }
 
-bool SpecModel::Enable(SpecEvent& event) {
+SpecModel::Tried SpecModel::Enable(SpecEvent& event) {
   // The error state ends, but whether the event now has a counter is not known.
   const bool before = Enabled(event);
   event.on = true;
-  return !before && Enabled(event) && event.kind.hardware();
+  StandStill(event);
+  return before ? Tried{} : TriedWith(event);
 }
 
 void SpecModel::Reset(SpecEvent& event) {
@@ -201,11 +213,11 @@ void SpecModel::Ioctl(unsigned slot, unsigned long request, std::uint64_t argume
     return;
   }
   const bool group = (argument & PERF_IOC_FLAG_GROUP) != 0;
-  bool rescheduled = false;
+  Tried tried;
   switch (request) {
     case PERF_EVENT_IOC_ENABLE:
       if (!expect(SpecCheck::kResult, 0)) return;
-      Apply(*event, group, [&](SpecEvent& each) { rescheduled = Enable(each) || rescheduled; });
+      Apply(*event, group, [&](SpecEvent& each) { tried.Add(Enable(each)); });
       break;
     case PERF_EVENT_IOC_DISABLE:
       if (!expect(SpecCheck::kResult, 0)) return;
@@ -219,7 +231,7 @@ void SpecModel::Ioctl(unsigned slot, unsigned long request, std::uint64_t argume
       const bool refused = event->attr.inherit || event->attr.sample_period == 0;
       if (!expect(SpecCheck::kRefresh, refused ? EINVAL : 0)) return;
       event->limit += static_cast<std::uint32_t>(argument);
-      rescheduled = Enable(*event);
+      tried = Enable(*event);
       break;
     }
     case PERF_EVENT_IOC_PERIOD: {
@@ -252,7 +264,7 @@ void SpecModel::Ioctl(unsigned slot, unsigned long request, std::uint64_t argume
       event->unsure = true;
       return;
   }
-  Schedule(rescheduled);
+  Schedule(tried);
 }
 
 void SpecModel::SetOutput(SpecEvent& event, std::optional<unsigned> other,
@@ -284,16 +296,16 @@ void SpecModel::SetOutput(SpecEvent& event, std::optional<unsigned> other,
 void SpecModel::SwitchTasks(bool enable, const SpecResult& result) {
   judge_->Expect(SpecCheck::kResult, result.error == 0, "0", Name(result.error));
   if (result.error != 0) return;
-  bool rescheduled = false;
+  Tried tried;
   for (SpecEvent& event : events_) {
     if (!event.alive) continue;
     if (enable) {
-      rescheduled = Enable(event) || rescheduled;
+      tried.Add(Enable(event));
     } else {
       Disable(event);
     }
   }
-  Schedule(rescheduled);
+  Schedule(tried);
 }
 
 void SpecModel::Map(unsigned slot, std::size_t pages, bool writable, const SpecResult& result) {
@@ -346,7 +358,7 @@ void SpecModel::Unmap(unsigned slot, const SpecResult& result) {
   --events_[event].mappings;
   if (--rings_[*ring].mappings == 0) Detach(*ring);
   ReleaseIfUnused(event);
-  Schedule(false);
+  Schedule({});
 }
 
 // The last mapping went: the writers have no buffer any more.
@@ -354,6 +366,14 @@ void SpecModel::Detach(std::size_t ring) {
   for (SpecEvent& event : events_) {
     if (event.ring == ring) event.ring.reset();
   }
+}
+
+void SpecModel::SendSignals(unsigned slot, const SpecResult& result) {
+  SpecEvent* const event = At(slot);
+  const int predicted = event == nullptr ? EBADF : 0;
+  judge_->Expect(SpecCheck::kResult, result.error == predicted, Name(predicted),
+                 Name(result.error));
+  if (event != nullptr && result.error == 0) event->signals = slot;
 }
 
 void SpecModel::Poll(unsigned slot, const SpecResult& result) {
@@ -405,7 +425,39 @@ void SpecModel::Fork(const SpecResult& result) {
     event.copy_times = {};
   }
   WriteTaskRecords(PERF_RECORD_FORK, SpecTask::kSelf);
-  Schedule(false);
+  Schedule({});
+}
+
+// Rules: CTL-025, INH-013, INH-014.
+void SpecModel::ChildExecs() {
+  if (!child_) return;
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    SpecEvent& event = events_[i];
+    if (!event.alive || event.task_exited) continue;
+    const bool changes = event.attr.enable_on_exec || event.attr.remove_on_exec;
+    // The copy of an inherited event then differs from its parent.
+    if (event.copied && changes) event.unsure = true;
+    if (event.task != SpecTask::kChild) continue;
+    if (event.attr.remove_on_exec) {
+      LeaveGroup(i);
+      Change(event.times, false, SpecRuns::kNever, SpecTask::kChild);
+      AddSoftwareCount(event);
+      event.task_exited = true;
+    } else if (event.attr.enable_on_exec) {
+      event.on = true;
+    }
+    event.attr.enable_on_exec = 0;
+  }
+  Schedule({});
+  // The new program runs, which takes time, and reads its first page.
+  for (SpecEvent& event : events_) {
+    if (event.task != SpecTask::kChild || !Enabled(event)) continue;
+    event.times.enabled.low += 1;
+    if (event.times.runs != SpecRuns::kYes) continue;
+    event.times.running.low += 1;
+    const bool all = !event.attr.exclude_user && !event.attr.exclude_kernel;
+    if (event.kind.source == SpecSource::kFaults && all) event.count.low += 1;
+  }
 }
 
 void SpecModel::ChildExits() {
@@ -422,6 +474,7 @@ void SpecModel::ChildExits() {
     Change(event.copy_times, false, SpecRuns::kNever, SpecTask::kChild);
     event.ended_enabled.Add(event.copy_times.enabled);
     event.ended_running.Add(event.copy_times.running);
+    event.times.behind.reset();
     event.copied = false;
     // Tasks with equal events exchange them, so the child may have counted for its parent.
     event.kept.high = event.counted_since ? Interval::kUnbounded : event.count.high;
@@ -431,7 +484,7 @@ void SpecModel::ChildExits() {
     --events_[event].descriptors;
     ReleaseIfUnused(event);
   }
-  Schedule(false);
+  Schedule({});
 }
 
 }  // namespace pmuconf

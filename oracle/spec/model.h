@@ -58,8 +58,9 @@ class SpecModel {
  public:
   SpecModel(const SpecMachine& machine, SpecJudge* judge) : machine_(machine), judge_(judge) {}
 
-  // The next operation began after `before` and ended before `after`.
-  void Begin(const SpecNow& before, const SpecNow& after) { now_ = {before, after}; }
+  // The next operation began after `before` and ended before `after`. The model sets the members
+  // after `on_cpu` up to `undisturbed` itself.
+  void Begin(const SpecNow& before, const SpecNow& after);
   // Ids for the records of tasks.
   void SetTasks(std::uint32_t self) { self_ = self; }
 
@@ -71,6 +72,10 @@ class SpecModel {
              const SpecResult& result);
   void Read(unsigned slot, std::size_t size, const SpecResult& result);
   void Poll(unsigned slot, const SpecResult& result);
+  // The event sends the signals of the slot. / The program takes `result.value` of them; the last
+  // has the si_code `code`.
+  void SendSignals(unsigned slot, const SpecResult& result);
+  void TakeSignals(unsigned slot, int code, const SpecResult& result);
   void Map(unsigned slot, std::size_t pages, bool writable, const SpecResult& result);
   void Unmap(unsigned slot, const SpecResult& result);
   // `result.data`: the bytes between tail and head. `result.value`: the head.
@@ -78,6 +83,7 @@ class SpecModel {
   void SwitchTasks(bool enable, const SpecResult& result);  // prctl(2)
   void Fork(const SpecResult& result);
   void ChildExits();
+  void ChildExecs();  // and its new program runs
   void Happen(const SpecHappening& what, const SpecResult& result);
 
   // The state of the event in a slot, for coverage.
@@ -101,19 +107,30 @@ class SpecModel {
     bool pinned = true;  // the pinned ones have
   };
   Running Compete(SpecTask task) const;
-  // Brings the times up to date, and decides which events run. `rescheduled`: the kernel has just
-  // tried to schedule each waiting event.
-  void Schedule(bool rescheduled);
+  // Whose waiting events the kernel has just tried to schedule.
+  struct Tried {
+    bool task = false, cpu = false;
+    void Add(const Tried& other) {
+      task = task || other.task;
+      cpu = cpu || other.cpu;
+    }
+  };
+  // Returns whose waiting events the kernel tries to schedule when the event is enabled.
+  Tried TriedWith(const SpecEvent& event) const;
+  // The operation stops events to schedule others, and `event` with them.
+  void StandStill(const SpecEvent& event);
+  // Brings the times up to date, and decides which events run.
+  void Schedule(const Tried& tried);
   void Change(SpecTimes& times, bool enabled, SpecRuns runs, SpecTask task);
   Interval Elapsed(const Moment& from, SpecTask task) const;
   void AddSoftwareCount(SpecEvent& event);
 
-  // Returns whether it made an event count that waited for this.
-  bool Enable(SpecEvent& event);
+  Tried Enable(SpecEvent& event);
   void Disable(SpecEvent& event) { event.on = false; }
   void Reset(SpecEvent& event);
   void Apply(SpecEvent& event, bool group, const std::function<void(SpecEvent&)>& act);
   void NoteMove(const SpecEvent& member);
+  void LeaveGroup(std::size_t event);
   void ReleaseIfUnused(std::size_t event);
   void Release(std::size_t event);
   void SetOutput(SpecEvent& event, std::optional<unsigned> other, const SpecResult& result);
@@ -130,6 +147,8 @@ class SpecModel {
     std::uint64_t at = 0;  // pulses or ticks since the stimulus began
     SpecRecord record;
   };
+  void Signal(const SpecEvent& event, bool last);
+  void SignalPerhaps(const SpecEvent& event);
   bool Counts(const SpecEvent& event, const SpecHappening& what, SpecRuns* runs) const;
   Interval Sampled(SpecEvent& event, const SpecHappening& what, std::uint64_t n,
                    std::vector<Overflow>& overflows);
@@ -143,7 +162,7 @@ class SpecModel {
                                           const Record& record) const;
   void JudgeRecord(SpecRing& ring, const SpecRecord& expected, const Record& record);
   void JudgeSample(SpecRing& ring, const SpecRecord& expected, const Record& record);
-  void JudgeTaskRecord(const SpecRecord& expected, const Record& record);
+  void JudgeTaskRecord(SpecRing& ring, const SpecRecord& expected, const Record& record);
   void JudgeTrailer(SpecRing& ring, const SpecEvent& event, const SampleId& trailer, SpecTask task);
   void JudgeTime(SpecRing& ring, std::uint64_t time);
   void WriteTaskRecords(std::uint32_t type, SpecTask from);
@@ -154,6 +173,7 @@ class SpecModel {
   std::vector<SpecEvent> events_;
   std::vector<SpecRing> rings_;
   std::array<SpecSlot, kSpecSlots> slots_;
+  std::array<SpecSignals, kSpecSlots> signals_;
   std::vector<std::size_t> child_events_;  // one entry for each descriptor of the child
   bool child_ = false;
   std::uint32_t self_ = 0, child_pid_ = 0;

@@ -9,19 +9,6 @@
 namespace pmuconf {
 namespace {
 
-// The clock of the test is compared with that of the kernel.
-constexpr std::uint64_t kClockFraction = 256;
-constexpr std::uint64_t kClockSlack = 20'000;
-// An event is enabled a little before it gets its counter.
-constexpr std::uint64_t kStartSlack = 50'000;
-
-Interval Widened(const Interval& exact) {
-  const auto slack = [](std::uint64_t ns) { return ns / kClockFraction + kClockSlack; };
-  const std::uint64_t low = slack(exact.low);
-  return {exact.low > low ? exact.low - low : 0,
-          exact.high == Interval::kUnbounded ? exact.high : exact.high + slack(exact.high)};
-}
-
 std::string Result(long value, int error) {
   return error == 0 ? std::to_string(value) : ErrnoName(error);
 }
@@ -50,7 +37,9 @@ void SpecModel::JudgeLost(SpecEvent& event, std::uint64_t lost) {
 void SpecModel::JudgeValue(SpecEvent& event, std::uint64_t value) {
   const SpecSource source = event.kind.source;
   const bool exact = source == SpecSource::kPulses || source == SpecSource::kNothing;
-  const SpecCheck check = exact ? SpecCheck::kValue : SpecCheck::kSoftwareValue;
+  const SpecCheck check = exact                         ? SpecCheck::kValue
+                          : source == SpecSource::kTime ? SpecCheck::kClockValue
+                                                        : SpecCheck::kSoftwareValue;
   Interval expected = event.count;
   const bool counting = event.counted_since.has_value();
   if (counting) {
@@ -58,7 +47,8 @@ void SpecModel::JudgeValue(SpecEvent& event, std::uint64_t value) {
     event.counted_since = now_;
     expected = event.count;
   }
-  if (source == SpecSource::kTime) expected = Widened(expected);
+  const bool no_clock = source == SpecSource::kTime && !machine_.exact_clock;
+  if (no_clock) expected = {0, Interval::kUnbounded};
   if (source == SpecSource::kUnknown || expected.high == Interval::kUnbounded) {
     judge_->CannotJudge(check);
     if (expected.high != Interval::kUnbounded) return;
@@ -73,27 +63,24 @@ void SpecModel::JudgeTimes(SpecEvent& event, std::uint64_t read_format, std::uin
                            std::uint64_t running) {
   const bool has_enabled = (read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) != 0;
   const bool has_running = (read_format & PERF_FORMAT_TOTAL_TIME_RUNNING) != 0;
-  if (event.freed_while_held) {
-    judge_->CannotJudge(SpecCheck::kEnabledTime);
-    return;
-  }
-  if (has_enabled) {
-    judge_->Compare(SpecCheck::kEnabledTime, Widened(Total(event, false)), enabled, "ns",
-                    event.finding);
-  }
-  const Interval ran = Total(event, true);
-  if (has_running)
-    judge_->Compare(SpecCheck::kRunningTime, Widened(ran), running, "ns", event.finding);
+  const std::string_view finding = event.finding.empty() ? event.time_finding : event.finding;
+  const auto judge = [&](SpecCheck check, bool of_running, std::uint64_t observed) {
+    if (!machine_.exact_clock) return judge_->CannotJudge(check);
+    judge_->Compare(check, Total(event, of_running), observed, "ns", finding);
+  };
+  if (has_enabled) judge(SpecCheck::kEnabledTime, false, enabled);
+  if (has_running) judge(SpecCheck::kRunningTime, true, running);
   if (has_enabled && has_running) {
-    judge_->Compare(SpecCheck::kRunningWithinEnabled, {0, enabled}, running, "ns", event.finding);
-    const bool always = !event.copied && event.task == SpecTask::kSelf &&
-                        event.times.runs != SpecRuns::kMaybe && event.times.running.exact() &&
-                        event.times.enabled.exact() &&
-                        event.times.running.low == event.times.enabled.low;
-    if (always && running <= enabled) {
-      judge_->Compare(SpecCheck::kAllRunning,
-                      {enabled > kStartSlack ? enabled - kStartSlack : 0, enabled}, running, "ns",
-                      event.finding);
+    judge_->Compare(SpecCheck::kRunningWithinEnabled, {0, enabled}, running, "ns", finding);
+    const std::uint64_t behind = event.times.behind.value_or(0);
+    if (machine_.time_goes_on && event.times.behind && !event.copied && behind <= enabled) {
+      judge_->Compare(SpecCheck::kAllRunning, {enabled - behind, enabled - behind}, running, "ns",
+                      finding);
+    } else {
+      judge_->CannotJudge(SpecCheck::kAllRunning);
+    }
+    if (event.times.runs != SpecRuns::kMaybe && !event.copied && running <= enabled) {
+      event.times.behind = enabled - running;
     }
   }
   // An observation is exact until the next change.

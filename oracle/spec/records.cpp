@@ -182,7 +182,7 @@ void SpecModel::JudgeSample(SpecRing& ring, const SpecRecord& expected, const Re
   }
 }
 
-void SpecModel::JudgeTaskRecord(const SpecRecord& expected, const Record& record) {
+void SpecModel::JudgeTaskRecord(SpecRing& ring, const SpecRecord& expected, const Record& record) {
   ByteReader reader(record.body);
   const std::uint32_t pid = reader.U32(), parent = reader.U32();
   const std::uint32_t tid = reader.U32(), parent_tid = reader.U32();
@@ -191,6 +191,18 @@ void SpecModel::JudgeTaskRecord(const SpecRecord& expected, const Record& record
   judge_->Expect(SpecCheck::kTaskRecord, right,
                  std::to_string(expected.pid) + " of " + std::to_string(expected.parent),
                  std::to_string(pid) + " of " + std::to_string(parent));
+  if (!right) return;
+  // The end of the record is like that of a LOST record.
+  const SpecEvent& event = events_[expected.event];
+  Record end;
+  end.type = PERF_RECORD_LOST;
+  end.body.resize(2 * kWord);
+  end.body.insert(end.body.end(),
+                  record.body.end() - static_cast<std::ptrdiff_t>(TrailerSize(event)),
+                  record.body.end());
+  if (const std::optional<LostRecord> parsed = ParseLost(end, event.attr)) {
+    JudgeTrailer(ring, event, parsed->trailer, expected.task);
+  }
 }
 
 void SpecModel::JudgeRecord(SpecRing& ring, const SpecRecord& expected, const Record& record) {
@@ -209,7 +221,7 @@ void SpecModel::JudgeRecord(SpecRing& ring, const SpecRecord& expected, const Re
     JudgeTrailer(ring, event, lost->trailer, expected.task);
     return;
   }
-  JudgeTaskRecord(expected, record);
+  JudgeTaskRecord(ring, expected, record);
 }
 
 void SpecModel::Drain(unsigned slot, const SpecResult& result) {

@@ -72,11 +72,7 @@ SpecModel::Running SpecModel::Compete(SpecTask task) const {
     if (event.leader != i || !Enabled(event)) continue;
     const bool here = event.task == SpecTask::kCpu || event.task == task ||
                       (task == SpecTask::kChild && event.copied);
-    const std::vector<std::size_t> group = GroupOf(event);
-    const bool hardware = std::any_of(group.begin(), group.end(), [this](std::size_t member) {
-      return Enabled(events_[member]) && events_[member].kind.hardware();
-    });
-    if (!here || !hardware) continue;
+    if (!here || !event.competes) continue;
     all.push_back(i);
     if (event.attr.pinned) pinned.push_back(i);
     alone = alone || event.attr.exclusive;
@@ -85,9 +81,30 @@ SpecModel::Running SpecModel::Compete(SpecTask task) const {
   return {Fit(all, {}), Fit(pinned, {})};
 }
 
+void SpecModel::Begin(const SpecNow& before, const SpecNow& after) {
+  const std::uint64_t time = after.time - before.time, on_cpu = after.on_cpu - before.on_cpu;
+  const SpecNow last = now_.after;
+  now_ = {before, after};
+  now_.before.task_context = last.task_context;
+  now_.before.cpu_context = last.cpu_context;
+  now_.before.undisturbed = last.undisturbed;
+  now_.after.task_context = last.task_context + on_cpu;
+  now_.after.cpu_context = last.cpu_context + time;
+  now_.after.undisturbed = last.undisturbed + on_cpu;
+}
+
+void SpecModel::StandStill(const SpecEvent& event) {
+  now_.after.undisturbed = now_.before.undisturbed;
+  // A pinned event of the CPU displaces all events of the task, whose context then stands still.
+  const bool displaces = event.task == SpecTask::kCpu && Leader(event).attr.pinned;
+  if (!machine_.time_goes_on || displaces) now_.after.task_context = now_.before.task_context;
+  if (!machine_.time_goes_on) now_.after.cpu_context = now_.before.cpu_context;
+}
+
 Interval SpecModel::Elapsed(const Moment& from, SpecTask task) const {
   Interval wall = Growth(from, now_, &SpecNow::time);
-  if (task == SpecTask::kSelf) wall.low = Growth(from, now_, &SpecNow::on_cpu).low;
+  if (task == SpecTask::kSelf) wall.low = Growth(from, now_, &SpecNow::task_context).low;
+  if (task == SpecTask::kCpu) wall.low = Growth(from, now_, &SpecNow::cpu_context).low;
   // The child waits most of the time.
   if (task == SpecTask::kChild) wall.low = 0;
   return wall;
@@ -95,6 +112,7 @@ Interval SpecModel::Elapsed(const Moment& from, SpecTask task) const {
 
 void SpecModel::Change(SpecTimes& times, bool enabled, SpecRuns runs, SpecTask task) {
   if (!enabled) runs = SpecRuns::kNever;
+  if (runs == SpecRuns::kMaybe) times.behind.reset();
   if (times.enabled_since && !enabled) {
     times.enabled.Add(Elapsed(*times.enabled_since, task));
     times.enabled_since.reset();
@@ -122,21 +140,43 @@ void SpecModel::AddSoftwareCount(SpecEvent& event) {
     case SpecSource::kSwitches:
       added = Growth(*event.counted_since, now_, &SpecNow::switches);
       break;
+    case SpecSource::kSyscalls:
+      // The program may have made more.
+      added.low = Growth(*event.counted_since, now_, &SpecNow::syscalls).low;
+      added.high = Interval::kUnbounded;
+      break;
     case SpecSource::kTime:
       added = Elapsed(*event.counted_since, event.task);
+      added.low =
+          std::min(added.low, Growth(*event.counted_since, now_, &SpecNow::undisturbed).low);
       break;
     default:
       added.high = Interval::kUnbounded;
       break;
   }
   const bool part = event.attr.exclude_user || event.attr.exclude_kernel;
-  if (part || event.task != SpecTask::kSelf || event.times.runs == SpecRuns::kMaybe) added.low = 0;
-  if (event.task != SpecTask::kSelf || event.attr.inherit) added.high = Interval::kUnbounded;
+  const bool time = event.kind.source == SpecSource::kTime;
+  if (part || event.times.runs == SpecRuns::kMaybe) added.low = 0;
+  if (event.task == SpecTask::kChild || (event.task == SpecTask::kCpu && !time)) added.low = 0;
+  // On one CPU, all tasks together run no longer than the time.
+  if (!time && (event.task != SpecTask::kSelf || event.attr.inherit)) {
+    added.high = Interval::kUnbounded;
+  }
   event.count.Add(added);
   event.counted_since.reset();
 }
 
-void SpecModel::Schedule(bool rescheduled) {
+// Rules: MUX-005, MUX-007. Flexible events of the task come last, so they are scheduled again with
+// any other. Those of the CPU are scheduled again with pinned events, and with events of the CPU.
+SpecModel::Tried SpecModel::TriedWith(const SpecEvent& event) const {
+  const SpecEvent& leader = events_[event.leader];
+  if (!Enabled(event) || !event.kind.hardware() || event.task == SpecTask::kChild) return {};
+  // A member starts only if its group runs.
+  if (&leader != &event && leader.times.runs != SpecRuns::kYes) return {};
+  return {true, event.task == SpecTask::kCpu || leader.attr.pinned};
+}
+
+void SpecModel::Schedule(const Tried& tried) {
   const Running self = Compete(SpecTask::kSelf);
   const Running child = child_ ? Compete(SpecTask::kChild) : self;
   const auto chance = [](const SpecEvent& leader, const Running& running) {
@@ -146,12 +186,8 @@ void SpecModel::Schedule(bool rescheduled) {
   for (SpecEvent& event : events_) {
     if (!event.alive || event.task_exited) continue;
     const bool enabled = Enabled(event);
-    const std::vector<std::size_t> group = GroupOf(event);
-    const bool hardware = std::any_of(group.begin(), group.end(), [this](std::size_t i) {
-      return events_[i].kind.hardware() && Enabled(events_[i]);
-    });
     SpecRuns runs = SpecRuns::kYes, copy_runs = SpecRuns::kYes;
-    if (hardware) {
+    if (Leader(event).competes) {
       const SpecEvent& leader = events_[event.leader];
       const SpecRuns here = chance(leader, self), there = chance(leader, child);
       copy_runs = there;
@@ -163,11 +199,12 @@ void SpecModel::Schedule(bool rescheduled) {
       if (enabled && (pinned_fails || leader.unsure)) event.unsure = true;
     }
     // It waits until the kernel schedules again.
-    if ((event.times.runs == SpecRuns::kMaybe || event.orphan) && !rescheduled && enabled &&
+    const bool again = event.task == SpecTask::kCpu ? tried.cpu : tried.task;
+    if ((event.times.runs == SpecRuns::kMaybe || event.orphan) && !again && enabled &&
         event.task != SpecTask::kChild) {
       runs = std::min(runs, SpecRuns::kMaybe);
     }
-    if (rescheduled) event.orphan = false;
+    if (again) event.orphan = false;
     if (event.unsure) runs = copy_runs = SpecRuns::kMaybe;
     const bool counts_before = event.times.runs != SpecRuns::kNever;
     if (counts_before && event.counted_since && (!enabled || runs != event.times.runs)) {

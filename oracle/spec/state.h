@@ -22,6 +22,7 @@ enum class SpecSource {
   kPulses,  // pulses with its code, or ticks of the manual clock
   kFaults,
   kSwitches,
+  kSyscalls,
   kTime,
   kUnknown,
 };
@@ -50,6 +51,9 @@ struct SpecTimes {
   std::optional<Moment> enabled_since;
   std::optional<Moment> running_since;
   SpecRuns runs = SpecRuns::kNever;
+  // ns by which the running time of the event and its ended children is behind their enabled time;
+  // nullopt: not known
+  std::optional<std::uint64_t> behind = 0;
 };
 
 struct SpecEvent {
@@ -59,6 +63,8 @@ struct SpecEvent {
   bool any_cpu = true;
   std::size_t leader = 0;  // itself, if it leads
   std::vector<std::size_t> siblings;
+  // Of a leader: a hardware event is or was in its group, so that the group competes for counters.
+  bool competes = false;
 
   bool alive = true;           // not released
   bool on = false;             // enabled; counts if its leader is enabled, too
@@ -66,10 +72,8 @@ struct SpecEvent {
   bool unsure = false;         // it may be in the error state
   bool former_member = false;  // its leader was closed
   bool orphan = false;         // and the kernel has not scheduled since
-  // It was enabled under a disabled leader when that was closed.
-  bool freed_while_held = false;
-  // The known deviation that may explain its counts and times.
-  std::string_view finding;
+  // The known deviations that may explain its counts and times, and its times alone.
+  std::string_view finding, time_finding;
   unsigned descriptors = 0;  // also those of a forked child
   unsigned mappings = 0;
 
@@ -89,6 +93,7 @@ struct SpecEvent {
   std::uint64_t id = 0;  // 0: not yet observed
 
   std::optional<std::size_t> ring;  // the buffer that receives its records
+  std::optional<unsigned> signals;  // the slot whose signal each overflow sends
 };
 
 // A record that the buffer must contain.
@@ -129,13 +134,24 @@ struct SpecSlot {
   std::size_t mapped_event = 0;        // whose mapping that is
 };
 
+// The pending signals of a slot.
+struct SpecSignals {
+  Interval count;
+  bool code_known = true;
+  bool last_hangs_up = false;  // POLL_HUP, or else POLL_IN
+};
+
 // The machine that the program runs on.
 struct SpecMachine {
   unsigned general = 0;  // counters
   unsigned fixed = 0;
   std::size_t page_size = 4096;
-  bool maps_owner_only = false;      // mmap of a redirected event fails
-  bool poll_reports_rdnorm = false;  // observed, then constant
+  bool poll_reports_rdnorm = true;
+  // SpecNow::time is exactly the clock of the contexts. Otherwise times are not judged.
+  bool exact_clock = true;
+  // The time of a context goes on while the kernel schedules its events. Before 6.12 it stands
+  // still from the moment in which they stop until they start again.
+  bool time_goes_on = true;
 };
 
 }  // namespace pmuconf

@@ -2,6 +2,7 @@
 // Events that happen: counts and samples. Rules: CNT-005, CNT-009, SMP-001, SMP-006, SMP-008,
 // SMP-009, SMP-011, CTL-011.
 #include <algorithm>
+#include <utility>
 
 #include "oracle/spec/model.h"
 
@@ -60,6 +61,34 @@ std::vector<Interval> SpecModel::ValuesAt(const SpecEvent& event, const SpecHapp
   return values;
 }
 
+// Rules: SIG-002, SIG-004, SIG-005.
+void SpecModel::Signal(const SpecEvent& event, bool last) {
+  if (!event.signals) return;
+  SpecSignals& signals = signals_[*event.signals];
+  signals.count.Add({1, 1});
+  signals.last_hangs_up = last;
+}
+
+void SpecModel::SignalPerhaps(const SpecEvent& event) {
+  if (!event.signals) return;
+  signals_[*event.signals].count.high = Interval::kUnbounded;
+  signals_[*event.signals].code_known = false;
+}
+
+void SpecModel::TakeSignals(unsigned slot, int code, const SpecResult& result) {
+  const SpecSignals expected = std::exchange(signals_[slot], {});
+  const auto count = static_cast<std::uint64_t>(result.value);
+  if (expected.count.high == Interval::kUnbounded) {
+    judge_->CannotJudge(SpecCheck::kSignals);
+  }
+  judge_->Compare(SpecCheck::kSignals, expected.count, count);
+  if (count == 0) return;
+  if (!expected.code_known) return judge_->CannotJudge(SpecCheck::kSignalCode);
+  constexpr std::uint64_t kIn = 1, kHangUp = 6;
+  const std::uint64_t predicted = expected.last_hangs_up ? kHangUp : kIn;
+  judge_->Compare(SpecCheck::kSignalCode, {predicted, predicted}, static_cast<std::uint64_t>(code));
+}
+
 // Adds the samples that `n` events cause. Returns how many of them the event counts.
 Interval SpecModel::Sampled(SpecEvent& event, const SpecHappening& what, std::uint64_t n,
                             std::vector<Overflow>& overflows) {
@@ -79,6 +108,7 @@ Interval SpecModel::Sampled(SpecEvent& event, const SpecHappening& what, std::ui
     record.period = event.period;
     if (event.ring) record.values = ValuesAt(event, what, counted);
     overflows.push_back(std::move(overflow));
+    Signal(event, event.limit == 1);
     if (event.limit > 0 && --event.limit == 0) {
       event.on = false;
       return {counted, counted};
@@ -107,6 +137,7 @@ void SpecModel::Happen(const SpecHappening& what, const SpecResult& result) {
         event.left.reset();
         if (event.limit > 0) event.unsure = true;
       }
+      if (!event.left) SignalPerhaps(event);
       const bool was_on = event.on;
       if (event.left) {
         added = Sampled(event, what, n, overflows);
@@ -131,7 +162,7 @@ void SpecModel::Happen(const SpecHappening& what, const SpecResult& result) {
   std::stable_sort(overflows.begin(), overflows.end(),
                    [](const Overflow& a, const Overflow& b) { return a.at < b.at; });
   for (Overflow& overflow : overflows) Write(std::move(overflow.record));
-  if (!stopped.empty()) Schedule(false);
+  if (!stopped.empty()) Schedule({});
 }
 
 }  // namespace pmuconf

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The helper functions of programs in C.
+// Longer than 500 lines: it is one text, which a printed program contains whole.
 #include "tools/repro/c_helpers.h"
 
 namespace pmuconf {
@@ -24,6 +25,7 @@ const char kProgramCHelpers[] = R"c(#define _GNU_SOURCE
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum who { THIS_TASK, OTHER_TASK, EVERYONE, NOBODY, EXITED, CGROUP, A_FILE };
@@ -107,10 +109,16 @@ int root_cgroup(void)
 	return folder;
 }
 
+sigset_t signal_set(int slot);
+
 void start(void)
 {
+	const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+	const sigset_t set = signal_set(-1);
 	int i;
 
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	setrlimit(RLIMIT_SIGPENDING, &all);
 	for (i = 0; i < SLOTS; i++)
 		fds[i] = -1;
 	page = sysconf(_SC_PAGESIZE);
@@ -290,6 +298,51 @@ long poll_event(int slot)
 	return poll(&waited, 1, 0);
 }
 
+long duplicate(int slot, int to)
+{
+	int fd;
+
+	if (fds[slot] < 0)
+		return missing(EBADF);
+	if (fds[to] >= 0 || rings[to] || auxes[to])
+		return missing(EBUSY);
+	fd = fcntl(fds[slot], F_DUPFD_CLOEXEC, 0);
+	if (fd >= 0)
+		fds[to] = fd;
+	return fd;
+}
+
+/* The signals of the slots; of one of them, if the number is not negative. */
+sigset_t signal_set(int slot)
+{
+	sigset_t set;
+	int i;
+
+	sigemptyset(&set);
+	for (i = 0; i < SLOTS; i++)
+		if (slot < 0 || slot == i)
+			sigaddset(&set, SIGRTMIN + i);
+	return set;
+}
+
+long signals(int slot, int take)
+{
+	const struct f_owner_ex owner = {F_OWNER_TID, syscall(SYS_gettid)};
+	const struct timespec at_once = {0, 0};
+	const sigset_t set = signal_set(slot);
+	long count = 0;
+
+	if (!take) {
+		if (fcntl(fds[slot], F_SETSIG, SIGRTMIN + slot) ||
+		    fcntl(fds[slot], F_SETOWN_EX, &owner))
+			return -1;
+		return fcntl(fds[slot], F_SETFL, O_ASYNC);
+	}
+	while (sigtimedwait(&set, NULL, &at_once) > 0)
+		count++;
+	return count;
+}
+
 long close_event(int slot)
 {
 	const int fd = fds[slot];
@@ -323,8 +376,56 @@ long work(int which, uint64_t rounds)
 	return 0;
 }
 
+/* As in the reference driver's include/uapi/refpmu.h. */
+struct pulse {
+	uint32_t size;
+	int32_t cpu;
+	uint32_t event, privilege;
+	uint64_t n, ip, addr;
+	uint32_t skid, per_pulse, latency, reserved;
+	uint64_t source, response, regs, done;
+};
+
+long pulse(uint32_t code, uint64_t n)
+{
+	struct pulse arg = {.size = sizeof(arg), .cpu = -1, .event = code, .privilege = n % 2, .n = n};
+	const int fd = open("/dev/" PMU, O_RDWR | O_CLOEXEC);
+	long value;
+
+	if (fd < 0)
+		return missing(ENXIO);
+	value = ioctl(fd, _IOWR(0xB7, 2, struct pulse), &arg);
+	close(fd);
+	return value;
+}
+
+struct advance {
+	uint32_t size;
+	int32_t cpu;
+	uint32_t privilege, skid;
+	uint64_t ticks, ip, done;
+};
+
+long advance(uint32_t privilege, uint64_t ticks)
+{
+	struct advance arg = {.size = sizeof(arg), .cpu = -1, .privilege = privilege, .ticks = ticks};
+	const int fd = open("/dev/" PMU, O_RDWR | O_CLOEXEC);
+	long value;
+
+	if (fd < 0)
+		return missing(ENXIO);
+	value = ioctl(fd, _IOWR(0xB7, 4, struct advance), &arg);
+	close(fd);
+	return value;
+}
+
+struct pulses {
+	uint32_t code, n;
+};
+
 void obey(int fd)
 {
+	struct pulses pulses;
 	char letter;
 	int way;
 
@@ -332,6 +433,15 @@ void obey(int fd)
 		if (letter == '1') {
 			execl("/bin/true", "/bin/true", NULL);
 			_exit(127);
+		}
+		if (letter == 'p') {
+			if (read(fd, &pulses, sizeof(pulses)) != sizeof(pulses))
+				break;
+			if (pulse(pulses.code, pulses.n))
+				letter = 'e';
+			if (write(fd, &letter, 1) != 1)
+				break;
+			continue;
 		}
 		for (way = 0; way < 4; way++)
 			work(way, 16);
@@ -364,6 +474,20 @@ long fork_one(void)
 	return pid;
 }
 
+long child_pulse(uint32_t code, uint64_t n)
+{
+	const struct pulses pulses = {code, n};
+	char letter = 'p';
+
+	if (child < 0)
+		return missing(ECHILD);
+	if (send(child_fd, &letter, 1, MSG_NOSIGNAL) != 1 ||
+	    send(child_fd, &pulses, sizeof(pulses), MSG_NOSIGNAL) != sizeof(pulses) ||
+	    read(child_fd, &letter, 1) != 1)
+		return missing(EPIPE);
+	return letter == 'p' ? 0 : missing(EIO);
+}
+
 long let_child(int which)
 {
 	char letter = '0' + which;
@@ -382,29 +506,6 @@ long let_child(int which)
 	exited_child = child;
 	child = -1;
 	close(child_fd);
-	return value;
-}
-
-/* As in the reference driver's include/uapi/refpmu.h. */
-struct pulse {
-	uint32_t size;
-	int32_t cpu;
-	uint32_t event, privilege;
-	uint64_t n, ip, addr;
-	uint32_t skid, per_pulse, latency, reserved;
-	uint64_t source, response, regs, done;
-};
-
-long pulse(uint32_t code, uint64_t n)
-{
-	struct pulse arg = {.size = sizeof(arg), .cpu = -1, .event = code, .privilege = n % 2, .n = n};
-	const int fd = open("/dev/" PMU, O_RDWR | O_CLOEXEC);
-	long value;
-
-	if (fd < 0)
-		return missing(ENXIO);
-	value = ioctl(fd, _IOWR(0xB7, 2, struct pulse), &arg);
-	close(fd);
 	return value;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "target/target.h"
 #include "tools/repro/c_helpers.h"
 #include "tools/repro/program.h"
 
@@ -118,10 +117,17 @@ std::string CallOf(const Step& step, std::size_t number) {
       out << "second_cpu(" << step.which << ")";
       break;
     case Operation::kAdvance:
+      out << "advance(" << step.which << ", " << step.value * kProgramTicks << ")";
+      break;
+    case Operation::kSignals:
+      out << "signals(" << step.slot << ", " << step.which << ")";
+      break;
     case Operation::kDuplicate:
+      out << "duplicate(" << step.slot << ", " << step.other << ")";
+      break;
     case Operation::kChildPulse:
-      throw ConfigError("program: there is no C for operation '" +
-                        std::string(OperationName(step.operation)) + "'");
+      out << "child_pulse(" << ProgramPulses()[step.which] << ", " << step.value << ")";
+      break;
   }
   return out.str();
 }

@@ -20,6 +20,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <optional>
 
 #include "system/broken.h"
@@ -100,6 +101,15 @@ Outcome PulseOf(int port, unsigned which, std::uint64_t count) {
   return OutcomeOf(ioctl(port, REFPMU_IOC_PULSE, &pulse));
 }
 
+// The signals of a number of slots.
+sigset_t SignalsOf(unsigned first, unsigned count) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (unsigned i = first; i < first + count; ++i)
+    sigaddset(&signals, SIGRTMIN + static_cast<int>(i));
+  return signals;
+}
+
 // After this letter come the kind of pulse, and the number of pulses after the first.
 constexpr char kPulseLetter = 'p';
 using PulseCommand = std::array<std::uint8_t, 2>;
@@ -134,6 +144,11 @@ ProgramExecutor::ProgramExecutor(const ProgramMachine& machine, bool cpus)
   // Events may send these signals. They must not end the process, and with SIG_IGN the kernel would
   // drop them.
   for (const int number : {SIGTRAP, SIGIO}) signal(number, [](int) {});
+  // Programs take the signals of their slots, all of which stay pending.
+  const sigset_t signals = SignalsOf(0, kProgramSlots);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+  setrlimit(RLIMIT_SIGPENDING, &all);
   file_.Reset(open("/dev/null", O_RDWR | O_CLOEXEC));
   port_.Reset(open(machine.port().c_str(), O_RDWR | O_CLOEXEC));
   trace_port_.Reset(open(machine.trace_port().c_str(), O_RDWR | O_CLOEXEC));
@@ -194,6 +209,8 @@ Outcome ProgramExecutor::Do(const Step& step) {
       return Duplicate(step);
     case Operation::kChildPulse:
       return ChildPulse(step);
+    case Operation::kSignals:
+      return Signals(step);
   }
   return {};
 }
@@ -218,6 +235,9 @@ void ProgramExecutor::Undo() {
   }
   slots_ = {};
   events_ = {};
+  const sigset_t signals = SignalsOf(0, kProgramSlots);
+  const timespec at_once = {};
+  while (sigtimedwait(&signals, nullptr, &at_once) > 0) continue;
 }
 
 std::byte* ProgramExecutor::CopyAttr(const OpenCall& call) {
@@ -450,6 +470,25 @@ Outcome ProgramExecutor::Advance(const Step& step) {
   advance.privilege = step.which == 0 ? REFPMU_PRIV_USER : REFPMU_PRIV_KERNEL;
   advance.ticks = step.value * kProgramTicks;
   return OutcomeOf(ioctl(port_.get(), REFPMU_IOC_ADVANCE, &advance));
+}
+
+Outcome ProgramExecutor::Signals(const Step& step) {
+  if (step.which == 0) {
+    const int fd = slots_[step.slot].fd;
+    const f_owner_ex owner = {F_OWNER_TID, gettid()};
+    if (fcntl(fd, F_SETSIG, SIGRTMIN + static_cast<int>(step.slot)) != 0 ||
+        fcntl(fd, F_SETOWN_EX, &owner) != 0) {
+      return OutcomeOf(-1);
+    }
+    return OutcomeOf(fcntl(fd, F_SETFL, O_ASYNC));
+  }
+  const sigset_t signals = SignalsOf(step.slot, 1);
+  const timespec at_once = {};
+  siginfo_t info = {};
+  long count = 0;
+  while (sigtimedwait(&signals, &info, &at_once) > 0) ++count;
+  data_.assign(1, static_cast<std::byte>(info.si_code));
+  return OutcomeOf(count);
 }
 
 Outcome ProgramExecutor::Branch(const Step& step) {

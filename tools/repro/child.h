@@ -26,7 +26,8 @@ class ProgramExecutor {
   ~ProgramExecutor();
 
   Outcome Do(const Step& step);
-  // The bytes that the last operation read: a reading, records, an id, or the events of poll.
+  // The bytes that the last operation read: a reading, records, an id, the events of poll, or the
+  // si_code of the last signal.
   std::span<const std::byte> data() const { return data_; }
   // Kills children and switches the CPU on again. A process that exits after this leaves events and
   // buffers to the kernel.
@@ -59,6 +60,7 @@ class ProgramExecutor {
   Outcome Pulse(const Step& step);
   Outcome ChildPulse(const Step& step);
   Outcome Advance(const Step& step);
+  Outcome Signals(const Step& step);
   Outcome Branch(const Step& step);
   Outcome Attach(unsigned slot);
   Outcome Cpu(bool on);

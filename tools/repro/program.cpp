@@ -41,7 +41,8 @@ constexpr std::array<OperationRow, kOperations> kRows = {{{"open", 1},
                                                           {"cpu", 2},
                                                           {"advance", 2},
                                                           {"dup", 1},
-                                                          {"child_pulse", kProgramPulses}}};
+                                                          {"child_pulse", kProgramPulses},
+                                                          {"signals", 2}}};
 
 using Argument = ProgramIoctl::Argument;
 #define PMUCONF_IOCTL(name, argument) \

@@ -57,9 +57,10 @@ enum class Operation {
   kAdvance,     // `value` * kProgramTicks ticks of the manual clock, as user (`which` 0) or kernel
   kDuplicate,   // the descriptor, into the empty slot `other`
   kChildPulse,  // kPulse in the child
+  kSignals,     // the event sends signals of the slot (`which` 0); takes those that are pending (1)
 };
 inline constexpr unsigned kDrawnOperations = 17;
-inline constexpr unsigned kOperations = 20;
+inline constexpr unsigned kOperations = 21;
 // Each event of the clock counts a fraction of the ticks; this number is a multiple of each.
 inline constexpr std::uint64_t kProgramTicks = 4;
 inline constexpr unsigned kDrawnPulses = 8;

@@ -79,6 +79,14 @@ nlohmann::json ChecksOf(const WorkerTotals& totals) {
   return checks;
 }
 
+nlohmann::json KnownOf(const WorkerTotals& totals) {
+  nlohmann::json known = nlohmann::json::object();
+  for (std::size_t i = 0; i < kSpecFindings.size(); ++i) {
+    if (totals.known[i] > 0) known[std::string(kSpecFindings[i])] = totals.known[i];
+  }
+  return known;
+}
+
 // Operations by state, and the pairs of operations that occurred.
 nlohmann::json CoverageOf(const SpecCoverage& coverage) {
   nlohmann::json states, never = nlohmann::json::array();
@@ -161,7 +169,7 @@ int Specify(const SpecifyOptions& options) {
       {"seconds", seconds},
       {"operations_per_s", seconds > 0 ? static_cast<double>(totals->operations) / seconds : 0.0},
       {"disagreeing_programs", totals->disagreeing},
-      {"known_deviations", totals->known},
+      {"known_deviations", KnownOf(*totals)},
       {"found", found},
       {"reports", reports},
       {"checks", ChecksOf(*totals)},

@@ -19,7 +19,7 @@ constexpr unsigned kGeneral = 4, kFixed = 3;
 constexpr std::uint64_t kAll = 0xf, kFirstTwo = 0x3, kLast = 0x8, kEven = 0x5;
 
 // The clocks are PMUs of their own. The PMU of the target is 0.
-constexpr unsigned kSoftwarePmu = 1, kFirstClockPmu = 2;
+constexpr unsigned kSoftwarePmu = 1, kFirstClockPmu = 2, kTracepointPmu = 4;
 
 struct UncoreEvent {
   std::uint16_t code;
@@ -101,9 +101,12 @@ TargetKinds KindsOf(const std::string& target) {
     kinds.events.push_back({PERF_TYPE_SOFTWARE, event.config, kind, 0});
   }
   if (target == "tracepoint") {
-    for (const std::uint64_t tracepoint : {kProgramTracepoints, kProgramTracepoints + 1}) {
-      kinds.events.push_back({PERF_TYPE_TRACEPOINT, tracepoint, SpecKind{}, 0});
-    }
+    SpecKind kind;
+    kind.pmu = kTracepointPmu;
+    kind.source = SpecSource::kSwitches;
+    kinds.events.push_back({PERF_TYPE_TRACEPOINT, kProgramTracepoints, kind, 0});
+    kind.source = SpecSource::kSyscalls;
+    kinds.events.push_back({PERF_TYPE_TRACEPOINT, kProgramTracepoints + 1, kind, 0});
   }
   return kinds;
 }

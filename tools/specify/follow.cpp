@@ -9,15 +9,27 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <span>
 
+#include "target/expression.h"
 #include "text/errno_name.h"
 
 namespace pmuconf {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
+// In older kernels, the time of a context stands still while its events are scheduled.
+constexpr std::string_view kTimeGoesOn = ">=6.12";
+
+struct Usage {
+  std::uint64_t faults = 0, switches = 0;
+};
+
+Usage OwnUsage() {
+  rusage usage = {};
+  getrusage(RUSAGE_THREAD, &usage);
+  return {static_cast<std::uint64_t>(usage.ru_minflt + usage.ru_majflt),
+          static_cast<std::uint64_t>(usage.ru_nvcsw + usage.ru_nivcsw)};
+}
 
 std::uint64_t Word(std::span<const std::byte> data) {
   std::uint64_t word = 0;
@@ -35,20 +47,29 @@ SpecTask TaskOf(OpenWho who) {
 
 Follower::Follower(const ProgramMachine& machine, const TargetKinds& kinds, SpecJudge* judge,
                    SpecCoverage* coverage)
-    : kinds_(kinds), judge_(judge), coverage_(coverage), executor_(machine, false) {}
+    : kinds_(kinds),
+      machine_(kinds.machine),
+      judge_(judge),
+      coverage_(coverage),
+      executor_(machine, false) {
+  machine_.exact_clock = clock_.exact();
+  machine_.time_goes_on = KernelMatches(kTimeGoesOn, KernelRelease());
+}
 
-SpecNow Follower::Now(bool* switched) {
-  timespec time = {};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  rusage usage = {};
-  getrusage(RUSAGE_THREAD, &usage);
+SpecNow Follower::Now() {
   SpecNow now = now_;
-  now.time =
-      static_cast<std::uint64_t>(time.tv_sec) * kSecond + static_cast<std::uint64_t>(time.tv_nsec);
-  now.faults = static_cast<std::uint64_t>(usage.ru_minflt + usage.ru_majflt);
-  now.switches = static_cast<std::uint64_t>(usage.ru_nvcsw + usage.ru_nivcsw);
-  *switched = now.switches != now_.switches;
-  if (!*switched) now.on_cpu += now.time - now_.time;
+  Usage before, after = OwnUsage();
+  // No switch may lie between the time and the number of switches.
+  do {
+    before = after;
+    now.time = clock_.Now();
+    after = OwnUsage();
+  } while (before.switches != after.switches);
+  now.syscalls += 1;  // that of OwnUsage()
+  now.faults = after.faults;
+  now.switches = after.switches;
+  // While the task was switched out, its context stood still.
+  if (now.switches == now_.switches) now.on_cpu += now.time - now_.time;
   return now;
 }
 
@@ -132,6 +153,9 @@ void Follower::Follow(SpecModel& model, const Step& step, const Outcome& outcome
     case Operation::kClose:
       opened_[step.slot].reset();
       return model.Close(step.slot, result);
+    case Operation::kSignals:
+      if (step.which == 0) return model.SendSignals(step.slot, result);
+      return model.TakeSignals(step.slot, std::to_integer<int>(result.data[0]), result);
     case Operation::kDuplicate:
       if (outcome.error == 0) opened_[step.other] = opened_[step.slot];
       return model.Duplicate(step.slot, step.other, result);
@@ -143,6 +167,7 @@ void Follower::Follow(SpecModel& model, const Step& step, const Outcome& outcome
     case Operation::kChild:
       if (step.which == 2) return;
       child_ = false;
+      if (step.which == 1) model.ChildExecs();
       return model.ChildExits();
     case Operation::kAdvance:
       what.clock = true;
@@ -161,13 +186,14 @@ void Follower::Follow(SpecModel& model, const Step& step, const Outcome& outcome
 }
 
 std::vector<FollowedStep> Follower::Run(const Program& program, volatile std::uint64_t* progress) {
-  SpecModel model(kinds_.machine, judge_);
+  SpecModel model(machine_, judge_);
   model.SetTasks(static_cast<std::uint32_t>(getpid()));
   opened_ = {};
   child_ = forked_ = false;
   std::vector<FollowedStep> steps;
-  bool switched = false;
-  now_ = Now(&switched);
+  clock_.Refresh();
+  now_ = Now();
+  model.Begin(now_, now_);
   judge_->Clear();
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
@@ -180,8 +206,8 @@ std::vector<FollowedStep> Follower::Run(const Program& program, volatile std::ui
       ++coverage_->pairs[static_cast<std::size_t>(program.steps[i - 1].operation)][operation];
     }
     const Outcome outcome = executor_.Do(step);
-    const SpecNow after = Now(&switched);
-    // While the task was switched out, its context stood still.
+    SpecNow after = Now();
+    if (step.operation == Operation::kWork && step.which == 3) after.syscalls += step.value;
     model.Begin(now_, after);
     now_ = after;
     Follow(model, step, outcome);
@@ -196,6 +222,10 @@ std::vector<FollowedStep> Follower::Run(const Program& program, volatile std::ui
     if (fatal) break;
   }
   executor_.Undo();
+  // The kernel has just calibrated its clock, so the times of this program are not exact.
+  if (clock_.Refresh()) {
+    for (FollowedStep& step : steps) step.disagreements.clear();
+  }
   return steps;
 }
 

@@ -15,6 +15,7 @@
 #include "tools/repro/machine.h"
 #include "tools/repro/program.h"
 #include "tools/specify/event_kinds.h"
+#include "tools/specify/perf_clock.h"
 
 namespace pmuconf {
 
@@ -46,7 +47,7 @@ class Follower {
   void FollowOpen(SpecModel& model, const Step& step, const Outcome& outcome,
                   const SpecResult& result);
   bool Valid(const Step& step, const perf_event_attr& attr, const EventKind& kind) const;
-  SpecNow Now(bool* switched);
+  SpecNow Now();
 
   // The arguments of the events that are open, by slot.
   struct Opened {
@@ -57,6 +58,8 @@ class Follower {
   };
 
   const TargetKinds& kinds_;
+  PerfClock clock_;
+  SpecMachine machine_;
   SpecJudge* judge_;
   SpecCoverage* coverage_;
   ProgramExecutor executor_;

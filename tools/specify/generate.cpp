@@ -40,14 +40,17 @@ enum class Act {
   kPulse,
   kAdvance,
   kWork,
+  kSendSignals,
+  kTakeSignals,
 };
-constexpr std::array<std::pair<Act, unsigned>, 23> kWeights = {
-    {{Act::kOpen, 16},   {Act::kEnable, 12}, {Act::kDisable, 9},    {Act::kReset, 5},
-     {Act::kRefresh, 3}, {Act::kPeriod, 4},  {Act::kId, 2},         {Act::kSetOutput, 2},
-     {Act::kPause, 2},   {Act::kMap, 6},     {Act::kUnmap, 1},      {Act::kRead, 22},
-     {Act::kDrain, 8},   {Act::kPoll, 4},    {Act::kClose, 4},      {Act::kDuplicate, 1},
-     {Act::kTasks, 2},   {Act::kFork, 2},    {Act::kChildPulse, 4}, {Act::kChildExit, 2},
-     {Act::kPulse, 24},  {Act::kAdvance, 6}, {Act::kWork, 2}}};
+constexpr std::array<std::pair<Act, unsigned>, 25> kWeights = {
+    {{Act::kOpen, 16},      {Act::kEnable, 12}, {Act::kDisable, 9},    {Act::kReset, 5},
+     {Act::kRefresh, 3},    {Act::kPeriod, 4},  {Act::kId, 2},         {Act::kSetOutput, 2},
+     {Act::kPause, 2},      {Act::kMap, 6},     {Act::kUnmap, 1},      {Act::kRead, 22},
+     {Act::kDrain, 8},      {Act::kPoll, 4},    {Act::kClose, 4},      {Act::kDuplicate, 1},
+     {Act::kTasks, 2},      {Act::kFork, 2},    {Act::kChildPulse, 4}, {Act::kChildExit, 2},
+     {Act::kPulse, 24},     {Act::kAdvance, 6}, {Act::kWork, 2},       {Act::kSendSignals, 2},
+     {Act::kTakeSignals, 4}}};
 
 // The indices in ProgramIoctls().
 constexpr unsigned kEnable = 0, kDisable = 1, kRefresh = 2, kReset = 3, kPeriod = 4, kSetOutput = 5,
@@ -68,7 +71,12 @@ class Drawing {
     program.steps.push_back(Open());
     while (program.steps.size() < length) {
       Step step;
-      if (Next(&step)) program.steps.push_back(std::move(step));
+      if (!follow_up_.empty()) {
+        program.steps.push_back(std::move(follow_up_.back()));
+        follow_up_.pop_back();
+      } else if (Next(&step)) {
+        program.steps.push_back(std::move(step));
+      }
     }
     return program;
   }
@@ -100,6 +108,16 @@ class Drawing {
     if (open.empty() || OneIn(40)) return static_cast<unsigned>(Below(kProgramSlots));
     if (slots_[last_].open && OneIn(2)) return last_;
     return last_ = open[Below(open.size())];
+  }
+
+  // Returns the slot of a buffer that is mapped, if there is one.
+  unsigned SomeMappedSlot() {
+    std::vector<unsigned> mapped;
+    for (unsigned i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].mapped) mapped.push_back(i);
+    }
+    if (mapped.empty() || OneIn(20)) return SomeSlot();
+    return mapped[Below(mapped.size())];
   }
 
   Act SomeAct() {
@@ -139,6 +157,10 @@ class Drawing {
     return Choose(kPeriods);
   }
 
+  static constexpr std::uint64_t kTrailerFields = PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                                                  PERF_SAMPLE_ID | PERF_SAMPLE_CPU |
+                                                  PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_IDENTIFIER;
+
   void SetSampling(perf_event_attr& attr) {
     constexpr std::uint64_t kFields = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                                       PERF_SAMPLE_ADDR | PERF_SAMPLE_READ | PERF_SAMPLE_ID |
@@ -153,6 +175,28 @@ class Drawing {
       attr.watermark = 1;
       attr.wakeup_watermark = static_cast<std::uint32_t>(8 * Below(256));
     }
+  }
+
+  // Most events that write records get a buffer, and are enabled.
+  void FollowUp(unsigned slot) {
+    const perf_event_attr& attr = slots_[slot].attr;
+    if ((attr.sample_period == 0 && !attr.task) || OneIn(4)) return;
+    Step step;
+    step.slot = slot;
+    if (attr.disabled && !OneIn(3)) {
+      step.operation = Operation::kIoctl;
+      step.which = kEnable;
+      follow_up_.push_back(step);
+    }
+    if (attr.sample_period != 0 && OneIn(4)) {
+      step.operation = Operation::kSignals;
+      step.which = 0;
+      follow_up_.push_back(step);
+    }
+    step.operation = Operation::kMap;
+    step.which = 0;
+    slots_[slot].mapped = true;
+    follow_up_.push_back(step);
   }
 
   Step Open() {
@@ -189,7 +233,12 @@ class Drawing {
     }
     if (own && kinds_.sampling && !OneIn(3)) SetSampling(attr);
     if (OneIn(8)) attr.task = 1;
+    if (attr.task && attr.sample_period == 0) attr.sample_type = chance_() & kTrailerFields;
     SetPlace(slot, own);
+    if (OneIn(slot.who == OpenWho::kOtherTask ? 2 : 30)) attr.enable_on_exec = attr.disabled;
+    if (OneIn(slot.who == OpenWho::kOtherTask ? 4 : 60) && !attr.enable_on_exec) {
+      attr.remove_on_exec = 1;
+    }
     ChooseLeader(step, slot);
     step.call.attr.resize(256);
     step.call.Edit([&attr](perf_event_attr& to) { to = attr; });
@@ -197,6 +246,7 @@ class Drawing {
     step.call.cpu = slot.cpu;
     last_ = step.slot;
     slots_[step.slot] = slot;
+    FollowUp(step.slot);
     return step;
   }
 
@@ -293,19 +343,29 @@ class Drawing {
         step->operation = Operation::kMap;
         step->which = static_cast<unsigned>(OneIn(3) ? Below(kProgramPageOrder + 1) : 0);
         step->value = OneIn(20) ? 1 : 0;
+        slot.mapped = slot.open;
         return true;
       case Act::kUnmap:
         step->operation = Operation::kUnmap;
+        slot.mapped = false;
         return true;
       case Act::kRead:
         step->operation = Operation::kRead;
         step->value = OneIn(10) ? 8 * Below(32) : kLongRead;
         return true;
       case Act::kDrain:
+        step->slot = SomeMappedSlot();
         step->operation = Operation::kDrain;
         return true;
       case Act::kPoll:
+        step->slot = SomeMappedSlot();
         step->operation = Operation::kPoll;
+        return true;
+      case Act::kSendSignals:
+      case Act::kTakeSignals:
+        if (!kinds_.sampling || !own_) return false;
+        step->operation = Operation::kSignals;
+        step->which = act == Act::kTakeSignals ? 1 : 0;
         return true;
       case Act::kClose:
         step->operation = Operation::kClose;
@@ -341,6 +401,7 @@ class Drawing {
       case Act::kChildExit:
         if (!child_) return false;
         step->operation = Operation::kChild;
+        step->which = OneIn(2) ? 1 : 0;
         child_ = false;
         return true;
       case Act::kPulse:
@@ -368,6 +429,7 @@ class Drawing {
   bool own_, inherits_ = false, crowded_ = false, child_ = false;
   std::array<Slot, kProgramSlots> slots_;
   unsigned last_ = 0;
+  std::vector<Step> follow_up_;  // the last one comes first
 };
 
 }  // namespace

@@ -84,12 +84,9 @@ class Worker {
       ++totals_->programs;
       totals_->operations += steps.size();
       Count();
-      for (const FollowedStep& step : steps) {
-        totals_->known += step.disagreements.size();
-      }
+      CountKnown(steps);
       const SpecDisagreement* const first_found = FirstOf(steps);
       if (first_found == nullptr) continue;
-      --totals_->known;
       ++totals_->disagreeing;
       // The first programs show the cause; minimising takes long.
       if (reported_[static_cast<std::size_t>(first_found->check)]++ < kReported) {
@@ -108,6 +105,16 @@ class Worker {
     for (std::size_t i = 0; i < kSpecChecks; ++i) {
       totals_->decided[i] = before_decided_[i] + judge_.decided()[i];
       totals_->unknown[i] = before_unknown_[i] + judge_.unknown()[i];
+    }
+  }
+
+  void CountKnown(const std::vector<FollowedStep>& steps) {
+    for (const FollowedStep& step : steps) {
+      for (const SpecDisagreement& each : step.disagreements) {
+        for (std::size_t i = 0; i < kSpecFindings.size(); ++i) {
+          if (each.finding == kSpecFindings[i]) ++totals_->known[i];
+        }
+      }
     }
   }
 

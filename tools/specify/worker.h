@@ -20,8 +20,9 @@ namespace pmuconf {
 struct WorkerTotals {
   volatile std::uint64_t program = 0, step = 0;  // that runs
   volatile bool minimising = false;
-  std::uint64_t programs = 0, operations = 0, known = 0;
-  std::uint64_t disagreeing = 0;  // programs
+  std::uint64_t programs = 0, operations = 0;
+  std::array<std::uint64_t, kSpecFindings.size()> known = {};  // disagreements, by finding
+  std::uint64_t disagreeing = 0;                               // programs
   std::array<std::uint64_t, kSpecChecks> decided = {}, unknown = {};
   SpecCoverage coverage;
 };

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <vector>
 
 namespace pmuconf {
@@ -26,6 +27,13 @@ class SpecModelTest : public testing::Test {
     kind.code = code;
     kind.counters = counters;
     return kind;
+  }
+  // It is enabled.
+  static SpecOpen Timed() {
+    SpecOpen open = Plain();
+    open.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    open.attr.disabled = 0;
+    return open;
   }
   static SpecOpen Plain(std::uint64_t period = 0) {
     SpecOpen open;
@@ -90,7 +98,7 @@ class SpecModelTest : public testing::Test {
 
   static constexpr std::uint32_t kSelf = 77;
   SpecJudge judge_;
-  SpecMachine machine_ = {.general = 4, .fixed = 3};
+  SpecMachine machine_ = {.general = 4, .fixed = 3, .poll_reports_rdnorm = false};
   SpecModel model_{machine_, &judge_};
   SpecNow now_ = {.time = 1'000'000'000};
 };
@@ -129,7 +137,227 @@ TEST_F(SpecModelTest, RunningTimeIsWithinEnabledTime) {
   open.attr.disabled = 0;
   Open(0, open);
   Read(0, {0, kStep_ns, kStep_ns + 10});
-  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kRunningWithinEnabled});
+  EXPECT_EQ(Found(),
+            (std::vector<SpecCheck>{SpecCheck::kRunningWithinEnabled, SpecCheck::kAllRunning}));
+}
+
+TEST_F(SpecModelTest, EventThatHasItsCounterRunsExactlyAsLongAsItIsEnabled) {
+  Open(0, Timed());
+  Read(0, {0, kStep_ns, kStep_ns});
+  EXPECT_EQ(Found(), kNone);
+  Read(0, {0, 2 * kStep_ns, 2 * kStep_ns - 1});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kAllRunning});
+  // The difference stays.
+  Read(0, {0, 3 * kStep_ns, 3 * kStep_ns - 1});
+  EXPECT_EQ(Found(), kNone);
+}
+
+TEST_F(SpecModelTest, TimeThatIsOneNanosecondTooShortIsNoticed) {
+  Open(0, Timed());
+  Pulse(1);
+  // It was enabled at some time in the first step, and is read in the third one.
+  Read(0, {1, kStep_ns, kStep_ns});
+  EXPECT_EQ(Found(), kNone);
+  // The reading is exact.
+  Pulse(1);
+  Read(0, {2, 2 * kStep_ns - 1, 2 * kStep_ns - 1});
+  EXPECT_EQ(Found(), (std::vector<SpecCheck>{SpecCheck::kEnabledTime, SpecCheck::kRunningTime}));
+}
+
+TEST_F(SpecModelTest, TimeOfTheTaskStandsStillWhileAPinnedEventOfTheCpuStarts) {
+  Open(0, Timed());
+  Read(0, {0, kStep_ns, kStep_ns});
+  SpecOpen pinned = Plain();
+  pinned.task = SpecTask::kCpu;
+  pinned.attr.disabled = 0;
+  Open(1, pinned);
+  Read(0, {0, 2 * kStep_ns, 2 * kStep_ns});
+  EXPECT_EQ(Found(), kNone);
+  Open(1, pinned);
+  Pulse(1);
+  Read(0, {1, 3 * kStep_ns, 3 * kStep_ns});
+  EXPECT_EQ(Found(), (std::vector<SpecCheck>{SpecCheck::kEnabledTime, SpecCheck::kRunningTime}));
+  pinned.attr.pinned = 1;
+  Open(2, pinned);
+  Pulse(1);
+  Read(0, {2, 4 * kStep_ns, 4 * kStep_ns});
+  EXPECT_EQ(Found(), kNone);
+}
+
+TEST_F(SpecModelTest, OlderKernelsLoseTimeWhileTheySchedule) {
+  machine_.time_goes_on = false;
+  SpecModel older(machine_, &judge_);
+  const auto next = [&] {
+    const SpecNow before = now_;
+    now_.time += kStep_ns;
+    now_.on_cpu += kStep_ns;
+    older.Begin(before, now_);
+  };
+  next();
+  older.Open(0, Timed(), {3, 0});
+  next();
+  SpecOpen other = Plain();
+  other.attr.disabled = 0;
+  older.Open(1, other, {4, 0});
+  const auto read = [&](std::uint64_t time) {
+    next();
+    const std::uint64_t words[] = {0, time, time};
+    older.Read(0, kLong, {sizeof(words), 0, std::as_bytes(std::span(words))});
+  };
+  read(0);
+  EXPECT_EQ(Found(), kNone);
+  next();
+  older.Poll(0, {0x10, 0});
+  read(kStep_ns - 1);
+  EXPECT_EQ(Found(), (std::vector<SpecCheck>{SpecCheck::kEnabledTime, SpecCheck::kRunningTime}));
+}
+
+TEST_F(SpecModelTest, TimesAreNotJudgedWithoutTheirClock) {
+  machine_.exact_clock = false;
+  SpecModel blind(machine_, &judge_);
+  now_.time += kStep_ns;
+  blind.Begin(now_, now_);
+  blind.Open(0, Timed(), {3, 0});
+  const std::uint64_t words[] = {0, kStep_ns, kStep_ns};
+  blind.Read(0, kLong, {sizeof(words), 0, std::as_bytes(std::span(words))});
+  EXPECT_EQ(Found(), kNone);
+  EXPECT_EQ(judge_.unknown()[static_cast<std::size_t>(SpecCheck::kEnabledTime)], 1u);
+}
+
+// The kernel gives each event of the group the state in which it was opened.
+TEST_F(SpecModelTest, LostStateOfAMovedGroupIsAKnownDeviation) {
+  SpecOpen leader = Timed();
+  leader.kind.source = SpecSource::kNothing;
+  leader.kind.counters = 0;
+  leader.attr.disabled = 1;
+  Open(0, leader);
+  Ioctl(0, PERF_EVENT_IOC_ENABLE);
+  Read(0, {0, kStep_ns, kStep_ns});
+  SpecOpen member = Plain();
+  member.grouped = true;
+  Open(1, member);
+  Pulse(1);
+  Read(0, {0, 2 * kStep_ns, 2 * kStep_ns});
+  EXPECT_EQ(Found(), kNone);
+  // A kernel that keeps the state is right, too.
+  Read(0, {0, 4 * kStep_ns, 4 * kStep_ns});
+  ASSERT_FALSE(judge_.disagreements().empty());
+  for (const SpecDisagreement& each : judge_.disagreements()) {
+    EXPECT_EQ(each.finding, "moved group");
+  }
+}
+
+TEST_F(SpecModelTest, NewEventCompetesWithTheOldOneOfItsSlot) {
+  SpecOpen last = Plain();
+  last.kind = Pulses(kOther, 0x8);
+  last.attr.disabled = 0;
+  Open(0, last);
+  Open(0, last);
+  // The new event waits, although the program has closed the old one.
+  Pulse(5, kOther);
+  Read(0, {0});
+  EXPECT_EQ(Found(), kNone);
+}
+
+TEST_F(SpecModelTest, ExclusiveGroupWithADisabledHardwareMemberStillExcludesOthers) {
+  SpecOpen leader = Plain();
+  leader.kind = {};
+  leader.kind.source = SpecSource::kNothing;
+  leader.attr.disabled = 0;
+  leader.attr.exclusive = 1;
+  Open(0, leader);
+  SpecOpen member = Plain();
+  member.grouped = true;
+  Open(1, member);
+  SpecOpen other = Plain();
+  other.attr.disabled = 0;
+  Open(2, other);
+  // Which of the groups runs is not defined.
+  Pulse(3);
+  Read(2, {0});
+  EXPECT_EQ(Found(), kNone);
+  Read(2, {4});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kValue});
+}
+
+TEST_F(SpecModelTest, EnabledMemberThatWaitsForItsLeaderStartsNothing) {
+  SpecOpen last = Plain();
+  last.kind = Pulses(kOther, 0x8);
+  last.attr.disabled = 0;
+  Open(0, last);
+  Open(1, last);
+  SpecOpen member = Plain();
+  member.grouped = true;
+  member.leader = 1;
+  Open(2, member);
+  Next();
+  model_.Close(0, {0, 0});
+  // The leader waits for the kernel's next attempt, which this does not cause.
+  Ioctl(2, PERF_EVENT_IOC_ENABLE);
+  Pulse(5, kOther);
+  Read(1, {0});
+  EXPECT_EQ(Found(), kNone);
+  Ioctl(1, PERF_EVENT_IOC_DISABLE);
+  Ioctl(1, PERF_EVENT_IOC_ENABLE);
+  Pulse(5, kOther);
+  Read(1, {4});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kValue});
+}
+
+TEST_F(SpecModelTest, ExecStartsTheEventThatWaitsForIt) {
+  SpecOpen open = Timed();
+  open.task = SpecTask::kChild;
+  open.attr.disabled = 1;
+  Next();
+  model_.Fork({100, 0});
+  Open(0, open);
+  open.attr.enable_on_exec = 1;
+  Open(1, open);
+  Next();
+  model_.ChildExecs();
+  model_.ChildExits();
+  Read(0, {0, 0, 0});
+  Read(1, {0, kStep_ns / 2, kStep_ns / 2});
+  EXPECT_EQ(Found(), kNone);
+  Read(1, {0, 0, 0});
+  EXPECT_EQ(Found(), (std::vector<SpecCheck>{SpecCheck::kEnabledTime, SpecCheck::kRunningTime}));
+  Read(0, {0, kStep_ns / 2, kStep_ns / 2});
+  EXPECT_EQ(Found(), (std::vector<SpecCheck>{SpecCheck::kEnabledTime, SpecCheck::kRunningTime}));
+}
+
+TEST_F(SpecModelTest, ExecRemovesTheEventThatAsksForIt) {
+  SpecOpen open = Timed();
+  open.task = SpecTask::kChild;
+  open.attr.remove_on_exec = 1;
+  Next();
+  model_.Fork({100, 0});
+  Open(0, open);
+  Read(0, {0, 10, 10});
+  Next();
+  model_.ChildExecs();
+  EXPECT_EQ(model_.StateOf(0), "exited");
+  model_.ChildExits();
+  Read(0, {0, 20, 20});
+  EXPECT_EQ(Found(), kNone);
+  Read(0, {0, 21, 21});
+  EXPECT_EQ(Found(), (std::vector<SpecCheck>{SpecCheck::kEnabledTime, SpecCheck::kRunningTime}));
+}
+
+TEST_F(SpecModelTest, TracepointCountsAtLeastTheKnownSystemCalls) {
+  SpecOpen open = Plain();
+  open.kind = {};
+  open.kind.source = SpecSource::kSyscalls;
+  open.attr.disabled = 0;
+  Open(0, open);
+  now_.syscalls += 7;
+  Pulse(1);
+  Read(0, {9});
+  EXPECT_EQ(Found(), kNone);
+  Ioctl(0, PERF_EVENT_IOC_RESET);
+  now_.syscalls += 7;
+  Pulse(1);
+  Read(0, {6});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kSoftwareValue});
 }
 
 TEST_F(SpecModelTest, MemberCountsOnlyUnderAnEnabledLeader) {
@@ -307,6 +535,90 @@ TEST_F(SpecModelTest, PollReportsDataOnce) {
   Next();
   model_.Poll(0, {1, 0});
   EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kPoll});
+}
+
+TEST_F(SpecModelTest, PollReportsNormalDataAsWell) {
+  machine_.poll_reports_rdnorm = true;
+  SpecModel model(machine_, &judge_);
+  SpecOpen open = Plain(1);
+  open.attr.disabled = 0;
+  open.attr.wakeup_events = 1;
+  const auto next = [&] {
+    const SpecNow before = now_;
+    now_.time += kStep_ns;
+    model.Begin(before, now_);
+  };
+  next();
+  model.Open(0, open, {3, 0});
+  next();
+  model.Map(0, 1, true, {0, 0});
+  for (const long events : {0x41, 0x01}) {
+    next();
+    model.Happen({.code = kCode, .n = 1}, {0, 0});
+    next();
+    model.Poll(0, {events, 0});
+    EXPECT_EQ(Found().size(), events == 0x41 ? 0u : 1u);
+  }
+}
+
+TEST_F(SpecModelTest, EachOverflowSendsASignalAndTheLastHangsUp) {
+  Open(0, Plain(5));
+  Next();
+  model_.SendSignals(0, {0, 0});
+  Ioctl(0, PERF_EVENT_IOC_REFRESH, 3);
+  Pulse(10);
+  constexpr int kIn = 1, kHangUp = 6;
+  Next();
+  model_.TakeSignals(0, kIn, {2, 0});
+  EXPECT_EQ(Found(), kNone);
+  Pulse(10);
+  Next();
+  model_.TakeSignals(0, kHangUp, {1, 0});
+  EXPECT_EQ(Found(), kNone);
+  Ioctl(0, PERF_EVENT_IOC_REFRESH, 1);
+  Pulse(5);
+  Next();
+  model_.TakeSignals(0, kIn, {1, 0});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kSignalCode});
+  Next();
+  model_.TakeSignals(0, kIn, {1, 0});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kSignals});
+}
+
+TEST_F(SpecModelTest, RecordOfAForkEndsLikeEachRecord) {
+  SpecOpen open = Plain();
+  open.attr.task = 1;
+  open.attr.sample_id_all = 1;
+  open.attr.sample_type = PERF_SAMPLE_TID;
+  open.attr.disabled = 0;
+  Open(0, open);
+  Map(0);
+  Next();
+  model_.Fork({100, 0});
+  constexpr std::uint64_t kChildId = 100, kHigh = 32;
+  const std::uint64_t pids = kChildId | std::uint64_t{kSelf} << kHigh;
+  std::vector<std::byte> data;
+  Append(data, PERF_RECORD_FORK, 0, {pids, pids, 1, kSelf | std::uint64_t{kSelf} << kHigh});
+  Drain(0, data, data.size());
+  EXPECT_EQ(Found(), kNone);
+}
+
+TEST_F(SpecModelTest, RecordOfAForkThatEndsWithAnotherTaskIsNoticed) {
+  SpecOpen open = Plain();
+  open.attr.task = 1;
+  open.attr.sample_id_all = 1;
+  open.attr.sample_type = PERF_SAMPLE_TID;
+  open.attr.disabled = 0;
+  Open(0, open);
+  Map(0);
+  Next();
+  model_.Fork({100, 0});
+  constexpr std::uint64_t kChildId = 100, kHigh = 32;
+  const std::uint64_t pids = kChildId | std::uint64_t{kSelf} << kHigh;
+  std::vector<std::byte> data;
+  Append(data, PERF_RECORD_FORK, 0, {pids, pids, 1, kChildId | kChildId << kHigh});
+  Drain(0, data, data.size());
+  EXPECT_EQ(Found(), (std::vector<SpecCheck>{SpecCheck::kTrailer, SpecCheck::kTrailer}));
 }
 
 TEST(SpecChecks, EachHasARule) {

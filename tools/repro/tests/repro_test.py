@@ -44,6 +44,22 @@ def test_printed_c_program_compiles_without_warnings(target: str, tmp_path: path
     assert {"open", "ioctl", "map", "read", "close", "fork", "child", "pulse", "attach"} <= seen
 
 
+def test_each_operation_that_no_input_has_is_printed_in_c(tmp_path: pathlib.Path) -> None:
+    text = tmp_path / "text"
+    text.write_text(
+        f"{HEADER}advance value=3 which=1\ndup slot=1 other=2\nchild_pulse which=2 value=7\nsignals slot=1\n"
+    )
+    done = repro("--print", text)
+    assert done.returncode == 0, done.stderr
+    for call in ("advance(1, 12)", "duplicate(1, 2)", "child_pulse(466, 7)", "signals(1, 0)"):
+        assert f", {call});" in done.stdout
+    words = ["gcc", "-Wall", "-Wextra", "-Werror", "-c", "-o", "/dev/null", "-x", "c", "-"]
+    made = subprocess.run(
+        words, input=done.stdout, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
+    assert (made.returncode, made.stderr) == (0, "")
+
+
 def test_text_of_an_input_is_the_same_program(tmp_path: pathlib.Path) -> None:
     given = chance(tmp_path, 1, 24)
     text = tmp_path / "text"

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pmuconf specify` agrees with a right kernel and driver, and finds a wrong driver by a short program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ci import specify
+from ci.faults import modules
+from vm import guest, kernel
+
+pytestmark = pytest.mark.guest
+
+KERNEL = "6.12"
+PROGRAMS = {"refpmu": 400, "refpmu_uncore": 200, "software": 200, "tracepoint": 200}
+RUN_S = 300
+"""The limit of a run on a busy machine."""
+MUTANT = "M09-1"
+"""Does not give a counter back."""
+SHORT = 12
+"""Operations."""
+FINDINGS = Path(__file__).parent / "programs"
+SAMPLES = {
+    *("the event of a sample", "the task of a sample", "the privilege level of a sample"),
+    *("the CPU of a sample", "the period in a sample", "the data address of a sample without one"),
+    *("the values in a sample", "the number in a LOST record"),
+    *("the number of signals", "the code of the last signal"),
+}
+"""The checks of samples, which only a target with samples can decide."""
+
+
+@pytest.fixture(scope="module", name="vm")
+def booted() -> Iterator[guest.Guest]:
+    places = {path.name: path for path in FINDINGS.iterdir()}
+    places["modules/broken.ko"] = modules.faulty_module(MUTANT, kernel.find(KERNEL))
+    with specify.boot(KERNEL, places) as vm:
+        vm.boot()
+        vm.load("refpmu.ko")
+        yield vm
+        vm.bye()
+
+
+def run(vm: guest.Guest, target: str, *words: str) -> dict[str, Any]:
+    return specify.facts(specify.specify(vm, target, ["--seed", "1", *words], RUN_S))
+
+
+@pytest.mark.parametrize("target", PROGRAMS)
+def test_right_kernel_and_driver_agree_with_each_check(vm: guest.Guest, target: str) -> None:
+    done = run(vm, target, "--programs", str(PROGRAMS[target]))
+    assert (done["found"], done["reports"], done["programs"]) == ([], [], PROGRAMS[target])
+    silent = {check["name"] for check in done["checks"] if not check["decided"]}
+    assert silent <= (set() if target == "refpmu" else SAMPLES)
+
+
+@pytest.mark.parametrize(
+    ("program", "known"), [("moved_group", {}), ("freed_member", {"freed member": 1})]
+)
+def test_program_of_a_finding_shows_it(
+    vm: guest.Guest, program: str, known: dict[str, int]
+) -> None:
+    done = run(vm, "refpmu", f"/{program}")
+    assert (done["found"], done["known_deviations"]) == ([], known)
+
+
+def test_wrong_driver_is_found_by_a_short_program(vm: guest.Guest) -> None:
+    assert vm.unload("refpmu")["ok"] is True
+    vm.load("broken.ko")
+    done = run(vm, "refpmu", "--seconds", str(RUN_S))
+    found = done["found"]
+    assert len(found) == 1 and found[0]["kind"] == "disagreement", done
+    assert found[0]["operations"] <= SHORT, found[0]["text"]
+    assert found[0]["rule"] and found[0]["text"].startswith("pmuconf program for refpmu\n")
