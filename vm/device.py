@@ -46,8 +46,10 @@ SCHEMA = table(
                 "ranges": {"type": "array", "items": PAIR, "minItems": 1},
                 "counters": {"type": "array", "items": PAIR},
                 "features": toml_file.TEXTS,
+                "stride": NUMBER,
+                "builtin": toml_file.TEXT,
             },
-            optional=["counters", "features"],
+            optional=["counters", "features", "stride", "builtin"],
         ),
     },
     optional=["acpi", "device_tree", "msr"],
@@ -120,6 +122,7 @@ def msr_parameters(names: Sequence[str]) -> tuple[str, ...]:
         }
         words.append(f"registers={found['device']['registers']:#x}")
         words += [f"{name}={','.join(values)}" for name, values in lists.items() if values]
+        words += [f"{name}={table_of[name]}" for name in ("stride", "builtin") if name in table_of]
     return tuple(words)
 
 

@@ -10,9 +10,12 @@
  * was patched during the boot. Of that, only reads of an MSR that may not exist are redirected, by
  * a probe: perf_msr_probe() makes them for the drivers.
  */
+#include <linux/err.h>
 #include <linux/io.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 
 #include <asm/cpufeature.h>
@@ -28,10 +31,15 @@
 
 #define MAX_RANGES 16
 #define MAX_FEATURES 8
+#define MAX_TYPES 64
 
 static ulong registers;
 module_param(registers, ulong, 0444);
 MODULE_PARM_DESC(registers, "address of the device's registers");
+
+static ulong stride;
+module_param(stride, ulong, 0444);
+MODULE_PARM_DESC(stride, "distance of the registers of two CPUs; 0: all CPUs have the same");
 
 static uint msrs[2 * MAX_RANGES];
 static uint msrs_count;
@@ -47,6 +55,10 @@ static char *features[MAX_FEATURES];
 static uint features_count;
 module_param_array(features, charp, &features_count, 0444);
 MODULE_PARM_DESC(features, "features of a processor with the device, as in /proc/cpuinfo");
+
+static char *builtin;
+module_param(builtin, charp, 0444);
+MODULE_PARM_DESC(builtin, "a PMU of the kernel that the driver under test replaces");
 
 static const struct {
 	const char *name;
@@ -79,7 +91,7 @@ static bool is_ours(u32 msr)
 
 static void __iomem *place(u32 msr)
 {
-	return device + (msr % MSRS) * REGISTER_BYTES;
+	return device + raw_smp_processor_id() * stride + (msr % MSRS) * REGISTER_BYTES;
 }
 
 u64 refpmu_msr_hook_read(u32 msr)
@@ -165,6 +177,28 @@ static int __init set_features(void)
 	return err;
 }
 
+/* Find a PMU by opening an event of each type, and unregister it. */
+static int __init unregister(const char *name)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .disabled = true };
+	struct perf_event *event;
+	struct pmu *pmu;
+
+	for (attr.type = PERF_TYPE_MAX; attr.type < PERF_TYPE_MAX + MAX_TYPES; attr.type++) {
+		event = perf_event_create_kernel_counter(&attr, 0, NULL, NULL, NULL);
+		if (IS_ERR(event))
+			continue;
+		pmu = event->pmu;
+		perf_event_release_kernel(event);
+		if (strcmp(pmu->name, name))
+			continue;
+		perf_pmu_unregister(pmu);
+		return 0;
+	}
+	pr_err("refpmu_devmsr: builtin=%s: no such PMU\n", name);
+	return -ENODEV;
+}
+
 static int __init devmsr_init(void)
 {
 	int err;
@@ -174,12 +208,12 @@ static int __init devmsr_init(void)
 		       registers);
 		return -EINVAL;
 	}
-	device = ioremap(registers, BYTES);
+	device = ioremap(registers, BYTES + (nr_cpu_ids - 1) * stride);
 	if (!device)
 		return -ENOMEM;
 	native = pv_ops.cpu;
 	probe.addr = (kprobe_opcode_t *)native.read_msr_safe;
-	err = set_features() ?: register_kprobe(&probe);
+	err = (builtin ? unregister(builtin) : 0) ?: set_features() ?: register_kprobe(&probe);
 	if (err) {
 		iounmap(device);
 		return err;
