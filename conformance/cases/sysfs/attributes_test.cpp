@@ -13,6 +13,7 @@
 #include "cases/write_file.h"
 #include "rules/DRC.h"
 #include "rules/SYS.h"
+#include "system/context.h"
 
 namespace pmuconf {
 namespace {
