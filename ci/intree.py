@@ -24,7 +24,7 @@ PLACE = Path("drivers/perf/refpmu")
 LINES = (("Kconfig", f'source "{PLACE}/Kconfig"'), ("Makefile", "obj-$(CONFIG_REFPMU) += refpmu/"))
 PARTS = (
     *("Kbuild", "Kconfig", "module.c", "module.h", "include", "core", "model"),
-    *("core_pmu", "uncore", "trace", "port", "compat", "msr", "swinc"),
+    *("core_pmu", "uncore", "trace", "port", "compat", "msr", "swinc", "devmsr"),
 )
 BUILD_S = 1800
 SHOWN = 20

@@ -29,6 +29,8 @@ KEPT_BYTES = 64 << 20
 NUMBER: Schema = {"type": "integer", "minimum": 0}
 NUMBERS = ("registers", "port", "pin", "pci", "bar", "config")
 """The options of the plugin."""
+PAIR: Schema = {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}
+"""The first of a range of registers, and how many there are."""
 SCHEMA = table(
     {
         "device": table(
@@ -39,9 +41,21 @@ SCHEMA = table(
         "device_tree": table(
             {"source": toml_file.TEXT, "driver": toml_file.TEXT}, optional=["driver"]
         ),
+        "msr": table(
+            {
+                "ranges": {"type": "array", "items": PAIR, "minItems": 1},
+                "counters": {"type": "array", "items": PAIR},
+                "features": toml_file.TEXTS,
+                "stride": NUMBER,
+                "builtin": toml_file.TEXT,
+            },
+            optional=["counters", "features", "stride", "builtin"],
+        ),
     },
-    optional=["acpi", "device_tree"],
+    optional=["acpi", "device_tree", "msr"],
 )
+MSR_MODULE = "refpmu_devmsr"
+"""The module that makes registers of a device registers of the processor: driver/devmsr."""
 TREE = "virt"
 """The kind of QEMU's machines that have a device tree."""
 NODE = re.compile(r"^\s*([\w,.+-]+)@([0-9a-f]+) \{")
@@ -89,6 +103,27 @@ def bindings(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
                 )
             found.append((f"{node[2]}.{node[1]}", tree["driver"]))
     return tuple(found)
+
+
+def msr_parameters(names: Sequence[str]) -> tuple[str, ...]:
+    """The parameters of MSR_MODULE for devices whose registers are some of the processor's; () if there are none."""
+    words: list[str] = []
+    for path in map(find, names):
+        found = toml_file.load(path, SCHEMA)
+        if "msr" not in found:
+            continue
+        if words or "registers" not in found["device"]:
+            raise UserError(f"{path}: [msr] needs `registers`, and only one device can have it")
+        table_of = found["msr"]
+        lists = {
+            "msrs": [f"{number:#x}" for pair in table_of["ranges"] for number in pair],
+            "counters": [str(number) for pair in table_of.get("counters", []) for number in pair],
+            "features": table_of.get("features", []),
+        }
+        words.append(f"registers={found['device']['registers']:#x}")
+        words += [f"{name}={','.join(values)}" for name, values in lists.items() if values]
+        words += [f"{name}={table_of[name]}" for name in ("stride", "builtin") if name in table_of]
+    return tuple(words)
 
 
 def find(name: str) -> pathlib.Path:

@@ -23,7 +23,7 @@ NAME = "refpmu"
 TIMEOUT_S = 600
 SOURCES = (
     *("Kbuild", "Kconfig", "module.c", "module.h", "include", "core", "model"),
-    *("core_pmu", "uncore", "trace", "port", "compat", "swinc"),
+    *("core_pmu", "uncore", "trace", "port", "compat", "swinc", "devmsr"),
 )
 LOG_LINES = 15
 KEY = "key"

@@ -285,7 +285,7 @@ def plan(
     """Builds and packs the files that `target` needs on a kernel.
 
     `drivers`: modules to load instead of those of the target, in their order."""
-    named = module.guest_files(drivers, found) if drivers else _named(target, found, given)
+    named = _with_msrs(target, found, drivers) if drivers else _named(target, found, given)
     return _packed(target, found, named, boot_s)
 
 
@@ -314,6 +314,15 @@ def _named(
     if given is not None and not given.is_file():
         raise UserError(f"no module {given}")
     modules = modules_of(found, target) if given is None else (given,)
+    return _with_msrs(target, found, modules)
+
+
+def _with_msrs(
+    target: suite.Target, found: kernel.Kernel, modules: tuple[pathlib.Path, ...]
+) -> dict[str, pathlib.Path]:
+    """As _named(), for these modules. If a device has registers of the processor, their module is before them."""
+    if device.msr_parameters(target.machine.device or ()):
+        modules = (_own_module(found, device.MSR_MODULE, store.ROOT / "driver"), *modules)
     return module.guest_files(modules, found)
 
 
@@ -329,7 +338,8 @@ def _packed(
     slowness = load.SLOWNESS if beside else 1.0
     *first, last = named or (None,)
     made = _plan(target, found, ready, last, boot_s, slowness)
-    return dataclasses.replace(made, first=tuple(first))
+    words = {f"{device.MSR_MODULE}.ko": device.msr_parameters(target.machine.device or ())}
+    return dataclasses.replace(made, first=tuple((name, words.get(name, ())) for name in first))
 
 
 def _plan(
@@ -449,9 +459,14 @@ def modules_of(
         return kernel_driver.modules(target.driver, found)
     if target.module is None or found.build is None:
         return ()
+    return (_own_module(found, target.module, driver),)
+
+
+def _own_module(found: kernel.Kernel, name: str, source: pathlib.Path) -> pathlib.Path:
+    """A module of this project: that of a release, or built from `source`."""
     if release.folder_in_use() is not None:
-        return (release.module(found, target.module),)
-    return (module.build(found, driver, module.default_out(found), target.module),)
+        return release.module(found, name)
+    return module.build(found, source, module.default_out(found), name)
 
 
 def _machine(

@@ -45,8 +45,8 @@ class Plan:
     """Returns another plan if no guest starts from the machine's state. Its argument is the cause."""
     console_text: pathlib.Path | None = None
     """A file with the console text until the machine's state was saved."""
-    first: tuple[str, ...] = ()
-    """Files in /modules to load before the driver, which needs them."""
+    first: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Files in /modules to load before the driver, which needs them, and their parameters."""
     bindings: tuple[tuple[str, str], ...] = ()
     """Devices and their drivers, as for guest.Guest.bind()."""
     modelled: bool = False
@@ -210,8 +210,8 @@ class Session:
             if self._plan.module is not None and self._plan.machine.handed is not None:
                 vm.store_passed_file(self._plan.module)
             ready = True
-            for name in self._plan.first:
-                vm.load(name)
+            for name, parameters in self._plan.first:
+                vm.load(name, parameters)
             if self._plan.module is not None:
                 vm.load(self._plan.module, self._plan.parameters)
             for bound, name in self._plan.bindings:

@@ -23,6 +23,7 @@ KERNEL_FOLDERS = (
     "driver/model",
     "driver/msr",
     "driver/swinc",
+    "driver/devmsr",
     "driver/include",
     "kunit",
     "tools/watch/types",

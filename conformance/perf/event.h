@@ -47,6 +47,7 @@ enum class WorkKind { kInstructions, kBranches, kLoads, kStores, kCalls };
 struct Accuracy {
   std::uint64_t abs = 0;
   double rel = 0.0;
+  std::uint64_t step = 1;  // the number that one event adds to the count
   bool exact() const { return abs == 0 && rel == 0.0; }
 };
 

@@ -8,6 +8,7 @@ namespace pmuconf {
 
 bool WithinAccuracy(const EventSpec& spec, std::uint64_t n, std::uint64_t value, std::uint64_t* low,
                     std::uint64_t* high) {
+  n *= spec.accuracy.step;
   const auto relative =
       static_cast<std::uint64_t>(std::ceil(spec.accuracy.rel * static_cast<double>(n)));
   const std::uint64_t slack = spec.accuracy.abs > relative ? spec.accuracy.abs : relative;

@@ -67,6 +67,15 @@ TEST(Counted, IsExactUnlessTargetStatesAccuracy) {
   EXPECT_FALSE(WithinAccuracy(spec, 1000, 1021));
 }
 
+TEST(Counted, EachEventAddsTheStepThatTheTargetStates) {
+  EventSpec spec;
+  spec.accuracy.step = 2;
+  EXPECT_TRUE(spec.accuracy.exact());
+  EXPECT_TRUE(WithinAccuracy(spec, 1000, 2000));
+  EXPECT_FALSE(WithinAccuracy(spec, 1000, 1000));
+  EXPECT_FALSE(WithinAccuracy(spec, 1000, 2001));
+}
+
 TEST(Counted, FailureReportsValueAndBounds) {
   EventSpec spec;
   testing::StringMatchResultListener exact;

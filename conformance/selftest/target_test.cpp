@@ -228,6 +228,21 @@ TEST(TargetFile, SoftwareNeedsNoCounters) {
   EXPECT_THAT(refused("\"page_faults\"", "\"port\""), HasSubstr("needs target.port"));
 }
 
+TEST(TargetFile, CountersThatLimitNoEventsMayHaveAWidth) {
+  const std::string head = "[target]\nname = \"free\"\nmatch = \"free\"\nkind = \"uncore\"\n";
+  const std::string event = "[[event]]\nname = \"energy\"\naccuracy = { step = 2 }\n";
+  const std::string counters = "[counters]\ngeneral = 0\nread_by = \"timer\"\n";
+  const Target target = Target::Parse(head + counters + "width = 32\n" + event, "free.toml");
+  EXPECT_EQ(target.width(), 32u);
+  EXPECT_TRUE(target.Claims(Cap::kPolled));
+  EXPECT_FALSE(target.Claims(Cap::kCounters));
+  EXPECT_EQ(target.claims().at(0).accuracy.step, 2u);
+  EXPECT_TRUE(target.claims().at(0).accuracy.exact());
+  EXPECT_EQ(Target::Parse(head + counters + event, "free.toml").width(), 0u);
+  EXPECT_THAT(ErrorOf(head + "[[event]]\nname = \"energy\"\naccuracy = { step = 1 }\n"),
+              HasSubstr("or { step = N }"));
+}
+
 constexpr const char* kWithoutPort = R"([target]
 name = "core"
 match = "core"

@@ -68,7 +68,7 @@ SysResult Page::Answer(unsigned long request, void* arg) const {
     case REFPMU_IOC_PULSE: {
       auto* const pulse = static_cast<refpmu_pulse*>(arg);
       std::uint64_t done = 0;
-      Pulse(pulse->event, pulse->n, &done);
+      Pulse(pulse->event, pulse->n, pulse->cpu, &done);
       pulse->done = done;
       return {0, 0};
     }
@@ -87,11 +87,12 @@ void Page::AwaitNoInterrupt() const {
   }
 }
 
-void Page::Pulse(std::uint64_t code, std::uint64_t n, std::uint64_t* done) const {
+void Page::Pulse(std::uint64_t code, std::uint64_t n, int cpu, std::uint64_t* done) const {
   const bool polled = Get(PORT_PAGE_POLLED) != 0;
   auto until = Clock::now() + (polled ? kPolling : kHandling);
   *done = 0;
   Set(PORT_PAGE_CODE, code);
+  Set(PORT_PAGE_CPU, static_cast<std::uint64_t>(cpu < 0 ? sched_getcpu() : cpu));
   // The driver handles the last overflow before the request returns, as a port promises.
   while (*done < n || Get(PORT_PAGE_LINE) != 0) {
     const std::uint64_t left = n - *done;

@@ -25,14 +25,14 @@ class Page {
   ~Page();
 
   // Does what the driver of a port does for REFPMU_IOC_INFO, PULSE, LINE, STATS and RESET. A pulse
-  // has no origin, and does not depend on a CPU. The statistics are the device's: interrupts, or
-  // for a device without them the counters that the driver read, and the enabled counters. Other
-  // requests return ENOTTY.
+  // has no origin. The statistics are the device's: interrupts, or for a device without them the
+  // counters that the driver read, and the enabled counters. Other requests return ENOTTY.
   SysResult Answer(unsigned long request, void* arg) const;
 
-  // Generates `n` events of `code`, and sets `done` to the number that happened. Throws Violation
-  // if the driver does not end an interrupt, and Skipped if it polls too seldom.
-  void Pulse(std::uint64_t code, std::uint64_t n, std::uint64_t* done) const;
+  // Generates `n` events of `code` on `cpu` (REFPMU_CPU_CURRENT: that of the caller), and sets
+  // `done` to the number that happened. Throws Violation if the driver does not end an interrupt,
+  // and Skipped if it polls too seldom.
+  void Pulse(std::uint64_t code, std::uint64_t n, int cpu, std::uint64_t* done) const;
 
  private:
   void AwaitNoInterrupt() const;

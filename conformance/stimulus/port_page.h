@@ -28,6 +28,7 @@ enum port_page_register {
   PORT_PAGE_WIDTH = 0x48,      /* read: the bits of a counter */
   PORT_PAGE_POLLED = 0x50,     /* read: 1 if the device has no line, so the driver must poll */
   PORT_PAGE_RESET = 0x58,      /* write: release the line and clear the statistics */
+  PORT_PAGE_CPU = 0x60,        /* the CPU whose counters count a pulse, if each CPU has its own */
 };
 
 #endif /* PMUCONF_STIMULUS_PORT_PAGE_H_ */

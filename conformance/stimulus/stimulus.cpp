@@ -49,7 +49,7 @@ SysResult Port::TryPulse(refpmu_pulse& pulse) const {
 void Port::Pulse(std::uint64_t code, std::uint64_t n, const PulseOptions& options) const {
   if (page_ != nullptr) {
     std::uint64_t done = 0;
-    return page_->Pulse(code, n, &done);
+    return page_->Pulse(code, n, options.cpu, &done);
   }
   auto pulse = Request<refpmu_pulse>(options.cpu);
   pulse.event = static_cast<std::uint32_t>(code);

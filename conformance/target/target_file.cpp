@@ -126,13 +126,15 @@ Accuracy ReadAccuracy(TomlTable* event) {
   const toml::node* const node = event->Node("accuracy");
   if (node == nullptr) event->Fail("accuracy", "is missing");
   if (node->value_exact<std::string>() == "exact") return {};
-  if (!node->is_table()) event->Fail("accuracy", "must be \"exact\", { abs = N } or { rel = X }");
+  const char* const wanted = "must be \"exact\", { abs = N }, { rel = X } or { step = N }";
+  if (!node->is_table()) event->Fail("accuracy", wanted);
   TomlTable table = *event->Table("accuracy");
   Accuracy accuracy;
   accuracy.abs = static_cast<std::uint64_t>(table.IntOr("abs", 0, 0, INT64_MAX));
   accuracy.rel = table.DoubleOr("rel", 0.0);
+  accuracy.step = static_cast<std::uint64_t>(table.IntOr("step", 1, 1, UINT32_MAX));
   table.Finish();
-  if (accuracy.exact()) event->Fail("accuracy", "must be \"exact\", { abs = N } or { rel = X }");
+  if (accuracy.exact() && accuracy.step == 1) event->Fail("accuracy", wanted);
   return accuracy;
 }
 
@@ -334,6 +336,8 @@ Target Target::Parse(std::string_view text, const std::string& path, const FindB
       target.width_ = static_cast<unsigned>(counters->Int("width", 16, 64));
       target.fixed_width_ =
           static_cast<unsigned>(counters->IntOr("fixed_width", target.width_, 16, 64));
+    } else if (counters->Node("width") != nullptr) {
+      target.width_ = static_cast<unsigned>(counters->Int("width", 16, 64));
     }
     const std::string reader = counters->StringOr("read_by", "interrupt");
     if (reader != "interrupt" && reader != "timer" && reader != "nothing") {

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include <asm/paravirt.h>
+#include <asm/ptrace.h>
 
 /* The hooks. They return 0 or -EIO. */
 u64 refpmu_msr_hook_read(u32 msr);
@@ -30,6 +31,13 @@ static inline void refpmu_compat_write_msr(const struct pv_cpu_ops *ops, u32 msr
 static inline int refpmu_compat_write_msr_safe(const struct pv_cpu_ops *ops, u32 msr, u64 value)
 {
 	return ops->write_msr_safe(msr, value);
+}
+
+/* At the entry of the kernel's own read_msr_safe(): set what it returns. */
+static inline void refpmu_compat_answer_read_safe(struct pt_regs *regs, u64 value)
+{
+	*(u64 *)regs_get_kernel_argument(regs, 1) = value;
+	regs->ax = 0;
 }
 
 /* Make the kernel call the hooks. */
@@ -57,6 +65,12 @@ static inline void refpmu_compat_write_msr(const struct pv_cpu_ops *ops, u32 msr
 static inline int refpmu_compat_write_msr_safe(const struct pv_cpu_ops *ops, u32 msr, u64 value)
 {
 	return ops->write_msr_safe(msr, lower_32_bits(value), upper_32_bits(value));
+}
+
+static inline void refpmu_compat_answer_read_safe(struct pt_regs *regs, u64 value)
+{
+	*(int *)regs_get_kernel_argument(regs, 1) = 0;
+	regs->ax = value;
 }
 
 static inline u64 refpmu_compat_hook_read(unsigned int msr)

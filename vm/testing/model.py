@@ -15,7 +15,7 @@ STATE_BYTES = 1 << 16
 PAGE = {
     **{"id": 0x00, "code": 0x08, "pulse": 0x10, "line": 0x18, "hold": 0x20, "interrupts": 0x28},
     **{"reads": 0x30, "enabled": 0x38, "counters": 0x40, "width": 0x48, "polled": 0x50},
-    "reset": 0x58,
+    **{"reset": 0x58, "cpu": 0x60},
 }
 """The registers of conformance/stimulus/port_page.h."""
 

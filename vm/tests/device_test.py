@@ -188,3 +188,40 @@ def test_emulator_that_hides_its_functions_is_refused(fakes: pathlib.Path) -> No
     assert refusal("ali_drw") == (
         "a device needs a QEMU that exports its functions; " f"{program} hides get_system_memory"
     )
+
+
+MSR = """
+[msr]
+ranges = [[0xc0010230, 12], [0x34, 1]]
+counters = [[10, 6]]
+features = ["topoext", "perfctr_llc"]
+stride = 0x100000
+builtin = "amd_l3"
+"""
+
+
+def test_registers_of_the_processor_become_parameters_of_their_module(mine: pathlib.Path) -> None:
+    assert device.msr_parameters([str(mine)]) == ()
+    mine.write_text(TABLE + MSR, encoding="utf-8")
+    assert device.msr_parameters([str(mine)]) == (
+        "registers=0xfed80000",
+        "msrs=0xc0010230,0xc,0x34,0x1",
+        "counters=10,6",
+        "features=topoext,perfctr_llc",
+        "stride=1048576",
+        "builtin=amd_l3",
+    )
+
+
+def test_only_one_device_has_registers_of_the_processor(mine: pathlib.Path) -> None:
+    mine.write_text(TABLE + MSR, encoding="utf-8")
+    other = mine.with_name("other.toml")
+    other.write_text(TABLE + MSR, encoding="utf-8")
+    with pytest.raises(UserError, match=r"other\.toml: .*only one device can have it"):
+        device.msr_parameters([str(mine), str(other)])
+
+
+def test_registers_of_the_processor_need_a_place(mine: pathlib.Path) -> None:
+    mine.write_text(TABLE.replace("registers = 0xfed80000\n", "") + MSR, encoding="utf-8")
+    with pytest.raises(UserError, match=r"\[msr\] needs `registers`"):
+        device.msr_parameters([str(mine)])

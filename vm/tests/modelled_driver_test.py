@@ -16,7 +16,7 @@ CASE = "Stimulus.CountEqualsStimulus"
 
 
 @pytest.mark.guest
-@pytest.mark.parametrize("name", ["ali_drw", "hns3", "snb_imc"])
+@pytest.mark.parametrize("name", ["ali_drw", "amd_l3", "cstate_pkg", "hns3", "snb_imc"])
 def test_driver_counts_the_events_of_the_page(name: str) -> None:
     target = suite.find_target(name)
     found = kernel.find(KERNEL)

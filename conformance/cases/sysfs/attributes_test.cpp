@@ -13,6 +13,7 @@
 #include "cases/write_file.h"
 #include "rules/DRC.h"
 #include "rules/SYS.h"
+#include "system/context.h"
 
 namespace pmuconf {
 namespace {
@@ -225,7 +226,8 @@ CONFORMANCE_CASE(Sysfs, EventAttributesBelongToAnEventAndParse,
 CONFORMANCE_CASE(Sysfs, EventNamesAreOfOneCase, .rules = {rule::SYS_013, rule::DRC_106},
                  .needs = {Cap::kCounters}) {
   const std::vector<std::string> names = EventNames();
-  EXPECT_FALSE(names.empty()) << rule::SYS_013;
+  // A driver may leave its events to tools, as AMD's uncore PMUs do.
+  if (names.empty()) SkipUnclaimed("needs an event with a name in sysfs");
   const std::regex legal("[a-z0-9._-]+|[A-Z0-9._-]+");
   for (const std::string& name : names) {
     EXPECT_TRUE(std::regex_match(name, legal)) << rule::SYS_013 << name;

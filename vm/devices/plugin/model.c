@@ -126,6 +126,8 @@ uint64_t port_read(struct device* d, uint64_t at) {
       return model.width;
     case PORT_PAGE_POLLED:
       return !model.pending;
+    case PORT_PAGE_CPU:
+      return d->cpu;
     default:
       return 0;
   }
@@ -138,6 +140,9 @@ void port_write(struct device* d, uint64_t at, uint64_t value) {
       break;
     case PORT_PAGE_PULSE:
       d->done = pulse(d, value);
+      break;
+    case PORT_PAGE_CPU:
+      d->cpu = value;
       break;
     case PORT_PAGE_HOLD:
       d->held = value & 1;

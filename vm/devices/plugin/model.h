@@ -21,7 +21,7 @@ struct device {
   bool line;                      /* the device requests an interrupt */
   bool held;                      /* a test holds the line low */
   void (*set_line)(struct device*, bool level);
-  uint64_t code, done, interrupts, reads; /* registers of the port page */
+  uint64_t code, done, interrupts, reads, cpu; /* registers of the port page */
 };
 
 /* Counter numbers and codes of events are those of the model. Null functions do nothing. */
