@@ -39,6 +39,7 @@
 #include "system/sysfs.h"
 #include "target/target_json.h"
 #include "target/target_of_process.h"
+#include "text/one_line.h"
 #include "tools/repro/options.h"
 #include "tools/specify/options.h"
 #include "tools/watch/command.h"
@@ -141,14 +142,6 @@ int DescribeTarget(const Options& options) {
                              : MergedTarget(source.file, source.find_base));
   Flush();
   return 0;
-}
-
-// Quotes an argument for a shell if needed.
-std::string Quoted(const std::string& argument) {
-  const bool plain = argument.find_first_not_of(
-                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                         "0123456789_-+=./:,@%") == std::string::npos;
-  return plain && !argument.empty() ? argument : "'" + argument + "'";
 }
 
 // Returns the command-line options that name the target. `drafted`: the target was drafted from

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parser of target files is strict, and its errors name file, line and key.
+// Longer than 500 lines: each key of a target file has its tests here.
 #include "target/target.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each operation makes one or two system calls and only records their results.
+// Longer than 500 lines: it has each operation of a program.
 #include "tools/repro/child.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The test plays both sides: it makes the operations, and answers as a right or a wrong kernel.
+// Longer than 500 lines: each check of the model has its tests here.
 #include "oracle/spec/model.h"
 
 #include <gtest/gtest.h>

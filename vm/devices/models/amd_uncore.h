@@ -24,8 +24,8 @@ static bool enabled(const struct device* d, unsigned i) { return (d->word[i] & E
 
 static bool counts(const struct device* d, unsigned i, uint64_t code) {
   const uint64_t selector = d->word[i];
-  const bool sources = (!amd.slices || selector & amd.slices) &&
-                       (!amd.threads || selector & amd.threads);
+  const bool sources =
+      (!amd.slices || selector & amd.slices) && (!amd.threads || selector & amd.threads);
 
   return enabled(d, i) && sources && (selector & 0xffff) == code && !(selector >> 32 & 0xf);
 }
@@ -55,9 +55,14 @@ static void write(struct device* d, uint64_t at, uint64_t value, unsigned size) 
     d->word[pair] = value;
 }
 
-#define AMD_MODEL(model_name, n)                                                              \
-  const struct model model = {                                                                \
-      .name = model_name, .size = 0x81000, .counters = n, .width = 48, .read = read,          \
-      .write = write,     .enabled = enabled, .counts = counts}
+#define AMD_MODEL(model_name, n)                  \
+  const struct model model = {.name = model_name, \
+                              .size = 0x81000,    \
+                              .counters = n,      \
+                              .width = 48,        \
+                              .read = read,       \
+                              .write = write,     \
+                              .enabled = enabled, \
+                              .counts = counts}
 
 #endif /* PMUCONF_DEVICES_AMD_UNCORE_H_ */
