@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import re
 import shutil
 import sys
 import tempfile
@@ -22,6 +23,8 @@ from review.__main__ import sources
 from review.engine import review_file
 from review.program import Program
 
+DRIVERS = re.compile(r"(?:driver|drivers|arch)/")
+"""The folders of drivers, of this project and of Linux. perf's own code has PMUs too."""
 HEADER = "include/linux/perf_event.h"
 VISIBLE, FOUND, HIDDEN = "visible", "found", "hidden"
 """A fault in a file that the review reads; one that it reports; one elsewhere."""
@@ -37,7 +40,8 @@ def faults_of(kinds: Sequence[str]) -> Iterator[Fault]:
 def roots(folder: Path, changed: Sequence[str]) -> list[Path]:
     """The sources with a PMU, next to the changed files, whose review reads one of these."""
     found = []
-    for parent in {folder / Path(name).parent for name in changed if name.endswith(".c")}:
+    sources_of_drivers = [name for name in changed if name.endswith(".c") and DRIVERS.match(name)]
+    for parent in {folder / Path(name).parent for name in sources_of_drivers}:
         try:
             candidates = sources([parent]) if parent.is_dir() else []
         except UserError:
@@ -106,11 +110,12 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python3 -m ci.visible_faults", description=__doc__)
     parser.add_argument("--tree", action="append", default=[], metavar="SERIES=DIR")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("kinds", nargs="*", default=["driver", "devices", "kernel"])
     options = parser.parse_args(argv)
     trees = {name: Path(path) for name, path in (word.split("=", 1) for word in options.tree)}
     print("| faults | all | in a file that the review reads | reported |\n|---|---|---|---|")
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        for kind in ("driver", "devices", "kernel"):
+        for kind in options.kinds:
             faults = list(faults_of([kind]))
             states: Counter[str] = Counter()
             shown = pool.map(judge, faults, [trees] * len(faults))
