@@ -238,10 +238,6 @@ TEST(TargetFile, CountersThatLimitNoEventsMayHaveAWidth) {
   EXPECT_TRUE(target.Claims(Cap::kPolled));
   EXPECT_FALSE(target.Claims(Cap::kCounters));
   EXPECT_EQ(target.claims().at(0).accuracy.step, 2u);
-  EXPECT_TRUE(target.claims().at(0).accuracy.exact());
-  EXPECT_EQ(Target::Parse(head + counters + event, "free.toml").width(), 0u);
-  EXPECT_THAT(ErrorOf(head + "[[event]]\nname = \"energy\"\naccuracy = { step = 1 }\n"),
-              HasSubstr("or { step = N }"));
 }
 
 constexpr const char* kWithoutPort = R"([target]
