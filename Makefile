@@ -5,5 +5,5 @@ COMMANDS := run check kunit intree fuzz fuzz-vm oracle faults bench soak matrix 
 
 # A new machine may have no Python yet.
 help $(COMMANDS):
-	@[ -x /usr/bin/python3 ] || ci/install-deps $@
+	@[ -x /usr/bin/python3 ] || ci/install-deps $(if $(RELEASE),guest,$@)
 	@/usr/bin/python3 -B -m ci.commands $@

@@ -55,7 +55,7 @@ CONFORMANCE_CASE(OpenErrno, TaskOrCpuIsNeeded, .rules = {rule::ERR_003, rule::ER
 
 CONFORMANCE_CASE(OpenErrno, ExhaustedDescriptorsReturnEmfile,
                  .rules = {rule::ERR_006, rule::ERR_028},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const rlimit few = {40, 40};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);

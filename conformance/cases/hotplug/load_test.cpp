@@ -77,7 +77,7 @@ std::vector<std::string> HotplugStates() {
 
 // A write to the CPU's file hotplug/fail makes the next callback of that state fail.
 CONFORMANCE_CASE(Hotplug, FailedCallbackKeepsCpuOffline, .rules = {rule::HOT_008},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kTasks},
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kHotplug, Cap::kTasks},
                  .budget_s = 20) {
   if (target().module().empty()) SkipUnclaimed("needs a module that has the PMU");
   const int there = target().Cpu(1);

@@ -77,7 +77,7 @@ CONFORMANCE_CASE(Hotplug, ReturningCpuClearsStaleCounter, .rules = {rule::HOT_00
 }
 
 CONFORMANCE_CASE(Hotplug, ReturningCpuIsIdle, .rules = {rule::HOT_003, rule::DRV_039},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kHotplug, Cap::kTasks},
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kHotplug, Cap::kTasks},
                  .budget_s = 20) {
   const int there = target().Cpu(1);
   const EventSpec spec = target().AnyEvent();

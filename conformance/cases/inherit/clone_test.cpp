@@ -54,7 +54,7 @@ CONFORMANCE_CASE(Inherit, ClearSighandDropsSigtrapEvent, .rules = {rule::INH_017
 // The requested pid is in use. The kernel detects this only after the child has inherited the
 // events.
 CONFORMANCE_CASE(Inherit, ForkThatFailsLeavesNothing, .rules = {rule::INH_018},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kTasks, Cap::kGroups}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kTasks, Cap::kGroups}) {
   const std::vector<EventSpec> specs = target().AnyEvents(2);
   const std::uint64_t idle = port().Stats().live_events;
   Group group(specs, {.inherit = true});

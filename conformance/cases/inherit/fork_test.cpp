@@ -216,7 +216,7 @@ CONFORMANCE_CASE(Inherit, EnableAndDisableReachChildren, .rules = {rule::INH_012
 
 CONFORMANCE_CASE(Inherit, ClosingTheParentFreesTheChildren,
                  .rules = {rule::INH_024, rule::DRC_038, rule::DRC_039},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kTasks}) {
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kTasks}) {
   const EventSpec spec = target().AnyEvent();
   const std::uint64_t live = port().Stats().live_events;
   const Rendezvous rendezvous;

@@ -135,7 +135,7 @@ CONFORMANCE_CASE(Stress, RandomCallsLeaveWorkingPmu, .rules = {rule::STR_001},
 }
 
 CONFORMANCE_CASE(Stress, OpensAndClosesFromManyThreadsDisturbNobody, .rules = {rule::STR_002},
-                 .needs = {Cap::kStimulus, Cap::kPort, Cap::kCpus2, Cap::kGroups, Cap::kTasks},
+                 .needs = {Cap::kStimulus, Cap::kRegisters, Cap::kCpus2, Cap::kGroups, Cap::kTasks},
                  .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();
   Event witness = Open(spec, {.disabled = false, .pinned = true});

@@ -4,8 +4,9 @@
  * interrupt. MSRs as arch/x86/events/rapl.c and Intel's Software Developer's Manual (volume 3B,
  * "RAPL Interfaces") describe them. The energy unit is the smallest that the unit register can
  * state, 2^-31 J, so the driver polls every 5 ms. It counts in units of 2^-32 J: one step of a
- * counter adds 2 to its counts. The code of an event is its config: 1 cores, 2 package, 3 memory,
- * 4 graphics, 5 platform.
+ * counter adds 2 to its counts. It takes a difference of half the range for a negative one, so
+ * the energy between two reads is smaller. The code of an event is its config: 1 cores, 2 package,
+ * 3 memory, 4 graphics, 5 platform.
  */
 #include "plugin/model.h"
 
@@ -50,6 +51,7 @@ const struct model model = {.name = "rapl",
                             .size = 0x81000,
                             .counters = COUNTERS,
                             .width = 32,
+                            .most_unread = (1u << 31) - 1,
                             .reset = reset,
                             .read = read,
                             .write = write,

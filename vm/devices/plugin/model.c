@@ -57,19 +57,24 @@ static uint64_t limit_of(const struct device* d, unsigned i) {
  * takes differences modulo 2^64, so it can read a counter of 64 bits whenever it wants. */
 static bool must_be_read(unsigned i) { return !model.pending && mask(i) != ~0ull; }
 
+/* Returns how many events counter i may count after the driver has read it. */
+static uint64_t most_unread(unsigned i) {
+  return model.most_unread ? model.most_unread : (mask(i) >> 1) + 1;
+}
+
 /* Returns how many events counter i can count before the device must wait; 0: 2^64. */
 static uint64_t space(const struct device* d, unsigned i) {
-  const uint64_t half = (mask(i) >> 1) + 1;
+  const uint64_t most = most_unread(i);
   const uint64_t ahead = (d->counter[i] - d->seen[i]) & mask(i);
 
   if (model.pending) return limit_of(d, i) - d->counter[i];
   if (!must_be_read(i)) return 0;
-  return half > ahead ? half - ahead : UINT64_MAX;
+  return most > ahead ? most - ahead : UINT64_MAX;
 }
 
 /* Returns whether counter i waits for the driver. */
 static bool must_wait(const struct device* d, unsigned i) {
-  return must_be_read(i) && ((d->counter[i] - d->seen[i]) & mask(i)) > mask(i) >> 1;
+  return must_be_read(i) && ((d->counter[i] - d->seen[i]) & mask(i)) >= most_unread(i);
 }
 
 static uint64_t pulse(struct device* d, uint64_t n) {

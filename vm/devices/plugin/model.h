@@ -39,6 +39,7 @@ struct model {
   bool (*counts)(const struct device*, unsigned i, uint64_t code);
   /* Returns the next value at which counter i requests attention; null: 2^width, 0 for 64. */
   uint64_t (*limit)(const struct device*, unsigned i);
+  uint64_t most_unread; /* events that a counter may count between two reads; 0: half its range */
   void (*overflowed)(struct device*, unsigned i); /* counter i has passed its limit */
   /* Returns whether an interrupt is pending; null: the device has no interrupt. */
   bool (*pending)(struct device*);
