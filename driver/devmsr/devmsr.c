@@ -6,9 +6,9 @@
  *
  * A kernel that can be a guest of Xen makes calls of pv_ops instead of these instructions. When it
  * loads a module, it patches them into direct calls of the functions that pv_ops has at that time.
- * So this module must be loaded before the driver, and stays for ever. The code of the kernel itself
- * was patched during the boot. Of that, only reads of an MSR that may not exist are redirected, by
- * a probe: perf_msr_probe() makes them for the drivers.
+ * So this module must be loaded before the driver, and stays for ever. The code of the kernel was
+ * patched during the boot. A probe redirects only its reads of an MSR that may not exist:
+ * perf_msr_probe() makes them for the drivers.
  */
 #include <linux/err.h>
 #include <linux/io.h>
