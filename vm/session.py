@@ -24,9 +24,9 @@ STATE = "state"
 
 
 LIE = "/tmp/lie.toml"
+"""File in a guest with the lie that a case receives."""
 UNDEFINED = ("BROKEN", "TIMEOUT")
 """Results after which the state of a modelled device is not known."""
-"""File in a guest with the lie that a case receives."""
 
 
 @dataclasses.dataclass(frozen=True)

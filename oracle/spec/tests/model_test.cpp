@@ -586,39 +586,35 @@ TEST_F(SpecModelTest, EachOverflowSendsASignalAndTheLastHangsUp) {
   EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kSignals});
 }
 
-TEST_F(SpecModelTest, RecordOfAForkEndsLikeEachRecord) {
-  SpecOpen open = Plain();
-  open.attr.task = 1;
-  open.attr.sample_id_all = 1;
-  open.attr.sample_type = PERF_SAMPLE_TID;
-  open.attr.disabled = 0;
-  Open(0, open);
-  Map(0);
-  Next();
-  model_.Fork({100, 0});
-  constexpr std::uint64_t kChildId = 100, kHigh = 32;
-  const std::uint64_t pids = kChildId | std::uint64_t{kSelf} << kHigh;
-  std::vector<std::byte> data;
-  Append(data, PERF_RECORD_FORK, 0, {pids, pids, 1, kSelf | std::uint64_t{kSelf} << kHigh});
-  Drain(0, data, data.size());
+constexpr std::uint64_t kChildTask = 100;
+
+class SpecForkTest : public SpecModelTest {
+ protected:
+  // Forks, and drains the record of the fork, which ends with the ids of the task `last`.
+  void DrainFork(std::uint64_t last) {
+    SpecOpen open = Plain();
+    open.attr.task = 1;
+    open.attr.sample_id_all = 1;
+    open.attr.sample_type = PERF_SAMPLE_TID;
+    open.attr.disabled = 0;
+    Open(0, open);
+    Map(0);
+    Next();
+    model_.Fork({kChildTask, 0});
+    const std::uint64_t pids = kChildTask | std::uint64_t{kSelf} << 32;
+    std::vector<std::byte> data;
+    Append(data, PERF_RECORD_FORK, 0, {pids, pids, 1, last | last << 32});
+    Drain(0, data, data.size());
+  }
+};
+
+TEST_F(SpecForkTest, RecordEndsLikeEachRecord) {
+  DrainFork(kSelf);
   EXPECT_EQ(Found(), kNone);
 }
 
-TEST_F(SpecModelTest, RecordOfAForkThatEndsWithAnotherTaskIsNoticed) {
-  SpecOpen open = Plain();
-  open.attr.task = 1;
-  open.attr.sample_id_all = 1;
-  open.attr.sample_type = PERF_SAMPLE_TID;
-  open.attr.disabled = 0;
-  Open(0, open);
-  Map(0);
-  Next();
-  model_.Fork({100, 0});
-  constexpr std::uint64_t kChildId = 100, kHigh = 32;
-  const std::uint64_t pids = kChildId | std::uint64_t{kSelf} << kHigh;
-  std::vector<std::byte> data;
-  Append(data, PERF_RECORD_FORK, 0, {pids, pids, 1, kChildId | kChildId << kHigh});
-  Drain(0, data, data.size());
+TEST_F(SpecForkTest, RecordThatEndsWithAnotherTaskIsNoticed) {
+  DrainFork(kChildTask);
   EXPECT_EQ(Found(), (std::vector<SpecCheck>{SpecCheck::kTrailer, SpecCheck::kTrailer}));
 }
 

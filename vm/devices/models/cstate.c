@@ -16,13 +16,6 @@ static const struct {
 };
 enum { COUNTERS = sizeof(places) / sizeof(places[0]) };
 
-/* The driver cannot enable a counter: all of them always count. */
-static bool enabled(const struct device* d, unsigned i) {
-  (void)d;
-  (void)i;
-  return false;
-}
-
 static bool counts(const struct device* d, unsigned i, uint64_t code) {
   (void)d;
   return places[i].code == code;
@@ -35,19 +28,9 @@ static uint64_t read(struct device* d, uint64_t at, unsigned size) {
   return 0;
 }
 
-/* The counters are read only. */
-static void write(struct device* d, uint64_t at, uint64_t value, unsigned size) {
-  (void)d;
-  (void)at;
-  (void)value;
-  (void)size;
-}
-
 const struct model model = {.name = "cstate",
                             .size = 0x81000,
                             .counters = COUNTERS,
                             .width = 64,
                             .read = read,
-                            .write = write,
-                            .enabled = enabled,
                             .counts = counts};

@@ -14,13 +14,6 @@ static const uint16_t places[] = {
 };
 enum { COUNTERS = sizeof(places) / sizeof(places[0]) };
 
-/* The driver cannot enable a counter: all of them always count. */
-static bool enabled(const struct device* d, unsigned i) {
-  (void)d;
-  (void)i;
-  return false;
-}
-
 static bool counts(const struct device* d, unsigned i, uint64_t code) {
   (void)d;
   return code == i;
@@ -33,18 +26,9 @@ static uint64_t read(struct device* d, uint64_t at, unsigned size) {
   return 0;
 }
 
-static void write(struct device* d, uint64_t at, uint64_t value, unsigned size) {
-  (void)d;
-  (void)at;
-  (void)value;
-  (void)size;
-}
-
 const struct model model = {.name = "marvell_pem",
                             .size = 0x3000,
                             .counters = COUNTERS,
                             .width = 64,
                             .read = read,
-                            .write = write,
-                            .enabled = enabled,
                             .counts = counts};

@@ -13,13 +13,6 @@ static const struct {
 } places[] = {{0xe8, 1}, {0xe7, 2}, {0x64e, 3}, {0x34, 4}};
 enum { EVENTS = sizeof(places) / sizeof(places[0]), SMI = 3 };
 
-/* The counters run for ever: the driver enables none. */
-static bool enabled(const struct device* d, unsigned i) {
-  (void)d;
-  (void)i;
-  return false;
-}
-
 static bool counts(const struct device* d, unsigned i, uint64_t code) {
   return i / EVENTS == d->cpu && places[i % EVENTS].code == code;
 }
@@ -35,20 +28,10 @@ static uint64_t read(struct device* d, uint64_t at, unsigned size) {
   return 0;
 }
 
-/* The driver writes none of them. */
-static void write(struct device* d, uint64_t at, uint64_t value, unsigned size) {
-  (void)d;
-  (void)at;
-  (void)value;
-  (void)size;
-}
-
 const struct model model = {.name = "msr",
                             .size = CPUS * STRIDE,
                             .counters = CPUS * EVENTS,
                             .width = 64,
                             .read = read,
-                            .write = write,
-                            .enabled = enabled,
                             .counts = counts,
                             .width_of = width_of};

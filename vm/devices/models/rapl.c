@@ -19,13 +19,6 @@ static void reset(struct device* d) {
   for (unsigned i = 0; i < COUNTERS; i++) write_counter(d, i, 0xfffff000 + i);
 }
 
-/* The counters run for ever: the driver enables none. */
-static bool enabled(const struct device* d, unsigned i) {
-  (void)d;
-  (void)i;
-  return false;
-}
-
 static bool counts(const struct device* d, unsigned i, uint64_t code) {
   (void)d;
   return code == i + 1;
@@ -39,14 +32,6 @@ static uint64_t read(struct device* d, uint64_t at, unsigned size) {
   return 0;
 }
 
-/* All of these registers are read only. */
-static void write(struct device* d, uint64_t at, uint64_t value, unsigned size) {
-  (void)d;
-  (void)at;
-  (void)value;
-  (void)size;
-}
-
 const struct model model = {.name = "rapl",
                             .size = 0x81000,
                             .counters = COUNTERS,
@@ -54,6 +39,4 @@ const struct model model = {.name = "rapl",
                             .most_unread = (1u << 31) - 1,
                             .reset = reset,
                             .read = read,
-                            .write = write,
-                            .enabled = enabled,
                             .counts = counts};

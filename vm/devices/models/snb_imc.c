@@ -10,13 +10,6 @@
 enum { COUNTERS = 5 };
 static const uint16_t places[COUNTERS] = {0x5050, 0x5054, 0x5040, 0x5044, 0x5048};
 
-/* The counters run for ever: the driver enables none. */
-static bool enabled(const struct device* d, unsigned i) {
-  (void)d;
-  (void)i;
-  return false;
-}
-
 static bool counts(const struct device* d, unsigned i, uint64_t code) {
   (void)d;
   return code == i + 1;
@@ -29,18 +22,9 @@ static uint64_t read(struct device* d, uint64_t at, unsigned size) {
   return 0;
 }
 
-static void write(struct device* d, uint64_t at, uint64_t value, unsigned size) {
-  (void)d;
-  (void)at;
-  (void)value;
-  (void)size;
-}
-
 const struct model model = {.name = "snb_imc",
                             .size = 0x6000,
                             .counters = COUNTERS,
                             .width = 32,
                             .read = read,
-                            .write = write,
-                            .enabled = enabled,
                             .counts = counts};

@@ -45,7 +45,7 @@ uint64_t device_read(struct device* d, uint64_t at, unsigned size) {
 }
 
 void device_write(struct device* d, uint64_t at, uint64_t value, unsigned size) {
-  model.write(d, at, value, size);
+  if (model.write) model.write(d, at, value, size);
   update_line(d);
 }
 
@@ -103,7 +103,8 @@ static uint64_t pulse(struct device* d, uint64_t n) {
 static uint64_t enabled_counters(const struct device* d) {
   uint64_t bits = 0;
 
-  for (unsigned i = 0; i < model.counters; i++) bits |= (uint64_t)model.enabled(d, i) << i;
+  for (unsigned i = 0; model.enabled && i < model.counters; i++)
+    bits |= (uint64_t)model.enabled(d, i) << i;
   return bits;
 }
 

@@ -34,8 +34,9 @@ struct model {
   /* Accesses of the driver at an offset; `size` is 4 or 8. */
   uint64_t (*read)(struct device*, uint64_t at, unsigned size);
   void (*write)(struct device*, uint64_t at, uint64_t value, unsigned size);
-  /* Returns whether the driver has enabled counter i, and whether it counts events of `code`. */
+  /* Returns whether the driver has enabled counter i; null: the counters always run. */
   bool (*enabled)(const struct device*, unsigned i);
+  /* Returns whether counter i counts events of `code`. */
   bool (*counts)(const struct device*, unsigned i, uint64_t code);
   /* Returns the next value at which counter i requests attention; null: 2^width, 0 for 64. */
   uint64_t (*limit)(const struct device*, unsigned i);
