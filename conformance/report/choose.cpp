@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "report/builtin.h"
+#include "stimulus/page.h"
 #include "system/sysfs.h"
 
 namespace pmuconf {
@@ -103,6 +104,8 @@ std::string TargetForPmu(const std::string& pmu) {
     if (file.folder != "targets") continue;
     const Target target = Parse(SourceOf(file));
     if (fnmatch(target.match().c_str(), pmu.c_str(), 0) != 0) continue;
+    // A port page belongs to a model. On hardware its address may be that of another device.
+    if (ParsePagePath(target.port_path())) continue;
     if (file.name == pmu) return pmu;
     // A name like "cpu" belongs to different processors. So a target with a port matches only if
     // that port exists, and another one only by a pattern.

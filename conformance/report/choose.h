@@ -25,8 +25,8 @@ struct TargetSource {
 TargetSource FindTarget(const std::string& target);
 
 // Returns the built-in target for a PMU: the target with the PMU's name, or the only matching one
-// whose port, if it has one, exists. Returns "" if there is none. Throws ConfigError if several
-// match equally well.
+// whose port, if it has one, exists. Never returns a target with a port page. Returns "" if there
+// is none. Throws ConfigError if several match equally well.
 std::string TargetForPmu(const std::string& pmu);
 
 // Returns the profile `name` from ../profiles of the target's file, or the built-in one. An empty

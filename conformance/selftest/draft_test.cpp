@@ -233,6 +233,7 @@ TEST(Choose, FindsBuiltInTargetForPmu) {
   EXPECT_EQ(TargetForPmu("refpmu_trace"), "refpmu_trace");
   EXPECT_EQ(TargetForPmu("nosuch"), "");
   EXPECT_EQ(TargetForPmu("cpu"), "") << "intel, amd and riscv_sbi are called so";
+  EXPECT_EQ(TargetForPmu("msr"), "") << "that target is for a model";
   EXPECT_EQ(LoadTarget("refpmu_trace").kind(), "trace");
   EXPECT_EQ(LoadTarget("refpmu_little").width(), 40u);  // its bases are built in, too
   EXPECT_THROW(LoadTarget("nosuch"), ConfigError);
