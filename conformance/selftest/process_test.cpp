@@ -4,9 +4,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <csignal>
 
+#include "harness/budget.h"
 #include "system/broken.h"
 #include "system/context.h"
 #include "system/cpu.h"
@@ -50,6 +52,18 @@ TEST(RunProcess, TruncatesOutput) {
   const ProcessResult result = RunProcess({"sh", "-c", "yes | head -c 1000000"}, 30);
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(result.out.size(), kOutputLimit);
+}
+
+// A wakeup could take the CPU from the program, and cause faults that its events count.
+TEST(RunProcess, OutputDoesNotWakeTheParent) {
+  rusage before = {}, after = {};
+  getrusage(RUSAGE_THREAD, &before);
+  const ProcessResult result =
+      RunProcess({"sh", "-c", "for i in $(seq 500); do /bin/echo $i; done"}, 60);
+  getrusage(RUSAGE_THREAD, &after);
+  EXPECT_EQ(result.status, 0);
+  const double slices = result.duration_s / Budget::kSlice_s;
+  EXPECT_LE(after.ru_nvcsw - before.ru_nvcsw, 10 + 2 * slices);
 }
 
 TEST(RunProcess, ReportsMissingProgram) {

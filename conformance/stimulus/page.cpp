@@ -92,7 +92,7 @@ void Page::Pulse(std::uint64_t code, std::uint64_t n, int cpu, std::uint64_t* do
   auto until = Clock::now() + (polled ? kPolling : kHandling);
   *done = 0;
   Set(PORT_PAGE_CODE, code);
-  Set(PORT_PAGE_CPU, static_cast<std::uint64_t>(cpu < 0 ? sched_getcpu() : cpu));
+  Set(PORT_PAGE_CPU, cpu < 0 ? PORT_PAGE_CPU_CURRENT : static_cast<std::uint64_t>(cpu));
   // The driver handles the last overflow before the request returns, as a port promises.
   while (*done < n || Get(PORT_PAGE_LINE) != 0) {
     const std::uint64_t left = n - *done;

@@ -7,6 +7,7 @@
 #define PMUCONF_STIMULUS_PORT_PAGE_H_
 
 #define PORT_PAGE_BYTES 4096
+#define PORT_PAGE_CPU_CURRENT UINT64_MAX
 #define PORT_PAGE_MAGIC 0x706d75636f6e6601 /* "pmuconf" and a version */
 
 enum port_page_register {
@@ -28,7 +29,11 @@ enum port_page_register {
   PORT_PAGE_WIDTH = 0x48,      /* read: the bits of a counter */
   PORT_PAGE_POLLED = 0x50,     /* read: 1 if the device has no line, so the driver must poll */
   PORT_PAGE_RESET = 0x58,      /* write: release the line and clear the statistics */
-  PORT_PAGE_CPU = 0x60,        /* the CPU whose counters count a pulse, if each CPU has its own */
+  /*
+   * The CPU whose counters count a pulse, if each CPU has its own; PORT_PAGE_CPU_CURRENT: the one
+   * that writes PORT_PAGE_PULSE.
+   */
+  PORT_PAGE_CPU = 0x60,
 };
 
 #endif /* PMUCONF_STIMULUS_PORT_PAGE_H_ */

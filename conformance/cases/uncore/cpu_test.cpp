@@ -78,6 +78,16 @@ CONFORMANCE_CASE(Uncore, EventsAreOnCpumaskCpuOnly, .rules = {rule::INI_020},
   }
 }
 
+// Returns the online CPUs without those of other units, which the cpumask names, too.
+std::vector<int> CpusOfUnit(int designated) {
+  const auto mask = ParseCpuList(ReadFile(DeviceFile("cpumask")).value_or(""));
+  std::vector<int> cpus = OnlineCpus();
+  std::erase_if(cpus, [&](int cpu) {
+    return cpu != designated && mask && std::ranges::find(*mask, cpu) != mask->end();
+  });
+  return cpus;
+}
+
 // perf accepts a sibling only if it is on the CPU of its leader after event_init. So a driver that
 // moves leaders but not siblings refuses every group that was opened on another CPU.
 CONFORMANCE_CASE(Uncore, MembersOpenedOnAnyCpuFormGroup, .rules = {rule::UNC_010, rule::INI_020},
@@ -85,8 +95,9 @@ CONFORMANCE_CASE(Uncore, MembersOpenedOnAnyCpuFormGroup, .rules = {rule::UNC_010
   const EventSpec spec = target().AnyEvent();
   for (const int designated : target().Cpus()) {
     StartEventsOn(designated);
-    for (const int leader_cpu : OnlineCpus()) {
-      for (const int sibling_cpu : OnlineCpus()) {
+    const std::vector<int> cpus = CpusOfUnit(designated);
+    for (const int leader_cpu : cpus) {
+      for (const int sibling_cpu : cpus) {
         const Event leader = Open(spec, {.pid = -1, .cpu = leader_cpu});
         const OpenResult opened = TryOpen(
             spec, {.pid = -1, .cpu = sibling_cpu, .group_fd = leader.fd(), .disabled = false});

@@ -73,7 +73,8 @@ CONFORMANCE_CASE(Uncore, WrapsAroundAStopAreCounted, .rules = {rule::UNC_008},
 
 CONFORMANCE_CASE(Uncore, CountersArePolledOnlyWhileEventCounts, .rules = {rule::UNC_009},
                  .needs = {Cap::kStimulus, Cap::kPort, Cap::kPolled, Cap::kSystemWide,
-                           Cap::kGroups}) {
+                           Cap::kGroups},
+                 .budget_s = 30) {
   const EventSpec spec = target().AnyEvent();
   const Event first = Open(spec);
   const Event second = Open(spec);

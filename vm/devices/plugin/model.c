@@ -133,7 +133,7 @@ uint64_t port_read(struct device* d, uint64_t at) {
     case PORT_PAGE_POLLED:
       return !model.pending;
     case PORT_PAGE_CPU:
-      return d->cpu;
+      return d->named_cpu;
     default:
       return 0;
   }
@@ -145,10 +145,11 @@ void port_write(struct device* d, uint64_t at, uint64_t value) {
       d->code = value;
       break;
     case PORT_PAGE_PULSE:
+      d->cpu = d->named_cpu == PORT_PAGE_CPU_CURRENT ? d->writing_cpu : d->named_cpu;
       d->done = pulse(d, value);
       break;
     case PORT_PAGE_CPU:
-      d->cpu = value;
+      d->named_cpu = value;
       break;
     case PORT_PAGE_HOLD:
       d->held = value & 1;

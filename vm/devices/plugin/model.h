@@ -21,7 +21,9 @@ struct device {
   bool line;                      /* the device requests an interrupt */
   bool held;                      /* a test holds the line low */
   void (*set_line)(struct device*, bool level);
-  uint64_t code, done, interrupts, reads, cpu; /* registers of the port page */
+  uint64_t code, done, interrupts, reads, named_cpu; /* registers of the port page */
+  uint64_t writing_cpu;                              /* the one that writes to the port page */
+  uint64_t cpu;                                      /* the one whose counters count a pulse */
 };
 
 /* Counter numbers and codes of events are those of the model. Null functions do nothing. */

@@ -49,9 +49,17 @@ static uint64_t read_port(void* opaque, hwaddr at, unsigned size) {
   return port_read(&device, at);
 }
 
+static int current_cpu_number(void) {
+  int number = 0;
+
+  while (qemu_get_cpu(number) && qemu_get_cpu(number) != current_cpu) number++;
+  return number;
+}
+
 static void write_port(void* opaque, hwaddr at, uint64_t value, unsigned size) {
   (void)opaque;
   (void)size;
+  device.writing_cpu = (uint64_t)current_cpu_number();
   port_write(&device, at, value);
 }
 

@@ -33,6 +33,7 @@ typedef struct ObjectClass ObjectClass;
 typedef struct DeviceState DeviceState;
 typedef struct PCIDevice PCIDevice;
 typedef struct IRQState* qemu_irq;
+typedef struct CPUState CPUState;
 typedef struct Error Error;
 
 typedef struct MemoryRegionOps {
@@ -81,6 +82,8 @@ struct pci_class {
   uint16_t class;
 };
 
+extern __thread CPUState* current_cpu; /* null outside of the threads of CPUs */
+CPUState* qemu_get_cpu(int number);    /* null if there is none */
 MemoryRegion* get_system_memory(void);
 void memory_region_init_io(MemoryRegion*, Object* owner, const MemoryRegionOps*, void* opaque,
                            const char* name, uint64_t size);

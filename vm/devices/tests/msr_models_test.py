@@ -13,6 +13,7 @@ MakeModel = Callable[[str], Model]
 BYTES = 8
 CPU_BYTES = 0x100000
 HALF = 1 << 31
+CURRENT = (1 << 64) - 1
 CSTATE = {0: 0x60D, 1: 0x3F8, 2: 0x3F9, 3: 0x3FA, 0x101: 0x3FC, 0x102: 0x3FD, 0x103: 0x3FE}
 RAPL = {1: 0x639, 2: 0x611, 3: 0x619, 4: 0x641, 5: 0x64D}
 MSR = {1: 0xE8, 2: 0xE7, 3: 0x64E, 4: 0x34}
@@ -80,6 +81,15 @@ def test_each_cpu_has_its_own_counters(make_model: MakeModel) -> None:
         assert model.page("cpu") == cpu
         model.pulse(2, 100 + cpu)
     assert [_read(model, MSR[2], cpu) for cpu in range(8)] == [100, 101, 0, 0, 0, 0, 0, 107]
+
+
+def test_a_pulse_of_the_current_cpu_follows_no_earlier_choice(make_model: MakeModel) -> None:
+    model = make_model("msr")
+    model.set_page("cpu", 1)
+    model.pulse(2, 5)
+    model.set_page("cpu", CURRENT)
+    model.pulse(2, 7)  # without an emulator the current CPU is 0
+    assert [_read(model, MSR[2], cpu) for cpu in range(2)] == [7, 5]
 
 
 def test_the_counter_of_interrupts_for_system_management_has_32_bits(make_model: MakeModel) -> None:
