@@ -8,10 +8,15 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 
 #include "harness/ground.h"
+#include "report/choose.h"
+#include "system/broken.h"
+#include "target/attr/attr_matrix.h"
 #include "target/probe.h"
 #include "target/target.h"
+#include "target/target_of_process.h"
 
 namespace pmuconf {
 namespace {
@@ -33,6 +38,24 @@ PmuFacts Facts(const ProbeOptions& options) {
   return facts;
 }
 
+int PrintAttrMatrix(const ProbeOptions& options) {
+  std::string target = options.target.empty() ? TargetForPmu(options.pmu) : options.target;
+  std::optional<DraftFile> draft;
+  if (target.empty()) target = draft.emplace(options.pmu).path();
+  SetTarget(LoadTarget(target));
+  try {
+    ResolveTarget(options.pmu);
+    const std::vector<FieldFinding> findings = AttrMatrix(MatrixScope::kAll);
+    const std::string text = options.json ? AttrJson(findings) : AttrTable(findings);
+    if (!options.out.empty()) return Write(options.out, text), 0;
+    std::cout << text << std::flush;
+  } catch (const Broken& broken) {
+    throw ConfigError("probing " + options.pmu + ": " + broken.what());
+  }
+  if (!std::cout) throw ConfigError("standard output cannot be written");
+  return 0;
+}
+
 }  // namespace
 
 CLI::App* AddProbe(CLI::App* program, ProbeOptions* options) {
@@ -50,14 +73,26 @@ CLI::App* AddProbe(CLI::App* program, ProbeOptions* options) {
   probe->add_flag("--explain", options->explain,
                   "print a table instead of the draft: each key with its value, how sure it is "
                   "(measured, read from the kernel, default or guess), and how it was found");
-  probe->add_flag("--json", options->json, "print the table of --explain as JSON");
+  auto* const attr =
+      probe->add_flag("--attr", options->attr,
+                      "print a table instead of the draft: each field of perf_event_attr, and "
+                      "whether it is refused "
+                      "(with which errno), honoured (shown by which effect), or ignored");
+  probe
+      ->add_option(
+          "--target", options->target,
+          "target file with the stimulus for --attr, instead of the built-in one or a draft")
+      ->needs(attr);
+  attr->excludes("--explain");
+  probe->add_flag("--json", options->json, "print the table of --explain or --attr as JSON");
   return probe;
 }
 
 int ProbeCommand(const ProbeOptions& options) {
-  if (options.json && !options.explain) {
-    throw ConfigError("--json needs --explain: it prints the table as JSON");
+  if (options.json && !options.explain && !options.attr) {
+    throw ConfigError("--json needs --explain or --attr: it prints the table as JSON");
   }
+  if (options.attr) return PrintAttrMatrix(options);
   const PmuFacts facts = Facts(options);
   if (!options.out.empty()) Write(options.out, WriteDraft(facts));
   if (options.explain) {

@@ -15,13 +15,15 @@ struct ProbeOptions {
   std::string out;        // empty: standard output
   bool explain = false;   // print the table of the facts
   bool json = false;      // as JSON
+  bool attr = false;      // print the matrix of attr fields
+  std::string target;     // with the stimulus for the matrix; empty: the built-in one or a draft
 };
 
 // Adds the command to the program.
 CLI::App* AddProbe(CLI::App* program, ProbeOptions* options);
 
-// Drafts a target file, and writes it, explains it, or both. Returns the exit status. Throws
-// ConfigError.
+// Drafts a target file, and writes it, explains it, or both; or prints the matrix of attr fields.
+// Returns the exit status. Throws ConfigError.
 int ProbeCommand(const ProbeOptions& options);
 
 // A temporary file with the draft for a PMU, which the processes of the cases read. The destructor

@@ -43,6 +43,7 @@ def pmuconf_output(name: str) -> dict[str, guest.Done]:
     calls += [f"probe {pmu} --out /tmp/{pmu}.toml" for pmu in PMUS]
     calls += [f"run --target /tmp/{pmu}.toml --case AttrSize.*" for pmu in PMUS]
     calls += ["probe refpmu --explain --json", "probe refpmu --json"]
+    calls += [f"probe {pmu} --attr --json" for pmu in ("refpmu", "tracepoint")]
     with guest.Guest(machine) as vm:
         vm.boot()
         vm.load("refpmu.ko")
@@ -157,7 +158,9 @@ def test_explain_states_how_sure_each_value_is(name: str) -> None:
 def test_json_without_explain_is_one_line_and_status_2(name: str) -> None:
     done = pmuconf_output(name)["probe refpmu --json"]
     assert (done.status, done.stdout) == (2, "")
-    assert done.stderr == "pmuconf: --json needs --explain: it prints the table as JSON\n"
+    assert done.stderr == (
+        "pmuconf: --json needs --explain or --attr: it prints the table as JSON\n"
+    )
 
 
 @pytest.mark.parametrize("name", nightly_params.stock_kernels())
@@ -176,3 +179,37 @@ def test_run_needs_only_the_name_of_the_pmu(name: str) -> None:
     unknown = pmuconf_output(name)["run --pmu msr --case Attr.*"]
     assert "no built-in target is for PMU msr: uses the draft of a probe" in unknown.stdout
     assert "FAIL" not in unknown.stdout
+
+
+def attr_field(name: str, pmu: str, field: str) -> tuple[str, str]:
+    """The verdict and the errno or effect of a field of the attr, for a PMU."""
+    done = pmuconf_output(name)[f"probe {pmu} --attr --json"]
+    assert done.status == 0, done.stderr
+    (row,) = (row for row in json.loads(done.stdout) if row["field"] == field)
+    return row["verdict"], row.get("errno") or row["effect"]
+
+
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
+@pytest.mark.parametrize(
+    ("field", "verdict", "why"),
+    [
+        ("exclude_user", "honoured", "the count 1300 became 300"),
+        ("exclude_kernel", "honoured", "the count 1300 became 1000"),
+        ("inherit", "honoured", "the count 1300 became 1370"),
+        ("inherit_thread", "honoured", "the count 1370 became 1300"),
+        ("exclude_idle", "refused", "EOPNOTSUPP"),
+        ("precise_ip 2", "honoured", "SAMPLE with bit 14 of misc 0 became 15"),
+        ("wakeup_events 1", "honoured", "poll 0 became 1"),
+        ("enable_on_exec", "honoured", "enabled 0 became 1"),
+        ("inherit + PERF_SAMPLE_READ", "refused", "EINVAL"),
+    ],
+)
+def test_matrix_has_the_effect_of_each_field(name: str, field: str, verdict: str, why: str) -> None:
+    assert attr_field(name, "refpmu", field) == (verdict, why)
+
+
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
+def test_matrix_names_an_ignored_field(name: str) -> None:
+    """A tracepoint fires in the kernel, and perf does not look at exclude_user."""
+    assert attr_field(name, "tracepoint", "exclude_user")[0] == "IGNORED"
+    assert attr_field(name, "tracepoint", "read_format PERF_FORMAT_ID")[0] == "honoured"

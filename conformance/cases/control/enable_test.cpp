@@ -164,8 +164,7 @@ CONFORMANCE_CASE(Control, DisableKeepsPrivilegesOfOthers, .rules = {rule::CTL_00
       Pulse(specs[i], 30, {.privilege = Privilege::kUser});
       Reading since = events[i].Read();
       since.value -= before;
-      EXPECT_THAT(since, Counted(specs[i], 37))
-          << i << " while " << off << " was off";
+      EXPECT_THAT(since, Counted(specs[i], 37)) << i << " while " << off << " was off";
     }
   }
 }
