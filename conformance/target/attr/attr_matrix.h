@@ -24,15 +24,16 @@ struct FieldFinding {
   std::string effect = {};  // the difference, or why none can be seen
 };
 
+enum class MatrixScope {
+  kAll,
+  kJudged,  // only fields that can be found to be ignored
+};
+
 // Opens an event of the target of this process with each field, and observes a child process that
 // causes events: those of the event's stimulus, a loop, system calls, page faults, a mapping, a new
 // name, and a child of its own. The event is the first that counts them. Each field has
 // several runs, and a difference must exceed that of runs with the same attr. The target must be
 // resolved. Throws Broken if its event cannot be opened at all.
-enum class MatrixScope {
-  kAll,
-  kJudged,  // only fields that can be found to be ignored
-};
 std::vector<FieldFinding> AttrMatrix(MatrixScope scope);
 
 // A table, one line for each field, and a summary.
