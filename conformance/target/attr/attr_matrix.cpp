@@ -2,6 +2,7 @@
 #include "target/attr/attr_matrix.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -20,6 +21,8 @@ constexpr int kRuns = 2;
 constexpr double kSamples = 20;  // about as many as an event that samples has
 constexpr double kNoise = 0.02;  // of a number that differs between runs with the same attr
 constexpr std::size_t kShownDifferences = 2;
+// For fields that a PMU does not support. EBUSY: another event has the resource.
+constexpr int kRefusals[] = {EINVAL, EOPNOTSUPP, ENOENT, EACCES, EBUSY};
 constexpr std::size_t kCandidates = 8;  // events to choose from
 
 using Observations = std::vector<Observation>;
@@ -85,15 +88,18 @@ class Matrix {
     samples_ = Observe(spec_, AttrOf(samples, false), samples).error == 0;
   }
 
-  FieldFinding Try(const AttrField& field) const {
+  // Without `observes`, only finds whether the field is refused.
+  FieldFinding Try(const AttrField& field, bool observes) const {
     FieldFinding finding = {.field = field.name};
     const perf_event_attr with_field = AttrOf(field, true);
     const Observation first = Observe(spec_, with_field, field);
     if (first.error != 0) {
-      finding.verdict = FieldVerdict::kRefused;
+      const bool usual = std::ranges::find(kRefusals, first.error) != std::ranges::end(kRefusals);
+      finding.verdict = usual ? FieldVerdict::kRefused : FieldVerdict::kOddErrno;
       finding.error = first.error;
       return finding;
     }
+    if (!observes) return finding;
     const Observation base = Observe(spec_, AttrOf(field, false), field);
     if (base.error != 0) {
       finding.effect = "the event without the field is refused: " + ErrnoName(base.error);
@@ -182,6 +188,8 @@ std::string_view Word(FieldVerdict verdict) {
       return "not shown";
     case FieldVerdict::kIgnored:
       return "IGNORED";
+    case FieldVerdict::kOddErrno:
+      return "ODD ERRNO";
   }
   return "";
 }
@@ -193,7 +201,7 @@ std::vector<FieldFinding> AttrMatrix(MatrixScope scope) {
   std::vector<FieldFinding> findings;
   for (const AttrField& field : AttrFields()) {
     const bool judged = field.shows != Shows::kNever || IsMode(field.name);
-    if (judged || scope == MatrixScope::kAll) findings.push_back(matrix.Try(field));
+    findings.push_back(matrix.Try(field, judged || scope == MatrixScope::kAll));
   }
   JudgeExclusion(&findings);
   return findings;
@@ -210,8 +218,8 @@ std::string AttrTable(const std::vector<FieldFinding>& findings) {
          << Word(finding.verdict) << std::string(11 - Word(finding.verdict).size(), ' ')
          << (finding.error != 0 ? ErrnoName(finding.error) : finding.effect) << '\n';
   }
-  text << numbers[FieldVerdict::kRefused] << " refused, " << numbers[FieldVerdict::kHonoured]
-       << " honoured, " << numbers[FieldVerdict::kNotShown]
+  text << numbers[FieldVerdict::kRefused] + numbers[FieldVerdict::kOddErrno] << " refused, "
+       << numbers[FieldVerdict::kHonoured] << " honoured, " << numbers[FieldVerdict::kNotShown]
        << " accepted without a visible effect, " << numbers[FieldVerdict::kIgnored] << " ignored\n";
   return text.str();
 }

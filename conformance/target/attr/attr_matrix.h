@@ -14,19 +14,20 @@ enum class FieldVerdict {
   kHonoured,  // an observation differs
   kNotShown,  // accepted, and no observation would have to differ
   kIgnored,   // accepted, and an observation that must differ does not
+  kOddErrno,  // perf_event_open fails with an errno that tells the user something else
 };
 
 struct FieldFinding {
   std::string field;  // "exclude_user", "sample_type PERF_SAMPLE_TIME", "pinned + exclusive"
   FieldVerdict verdict = FieldVerdict::kNotShown;
-  int error = 0;            // of perf_event_open if refused
+  int error = 0;            // of perf_event_open if it fails
   double count = 0;         // the smallest, if accepted
   std::string effect = {};  // the difference, or why none can be seen
 };
 
 enum class MatrixScope {
   kAll,
-  kJudged,  // only fields that can be found to be ignored
+  kJudged,  // observes only fields that can be found to be ignored
 };
 
 // Opens an event of the target of this process with each field, and observes a child process that
