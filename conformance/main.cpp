@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf: list, target, run, probe, watch, explain, serve, case, repro, specify, report. Exit
-// status: 0 success, 1 not conformant, 2 no verdict.
+// pmuconf: list, target, run, probe, accuracy, watch, explain, serve, case, repro, specify, report.
+// Exit status: 0 success, 1 not conformant, 2 no verdict.
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +23,7 @@
 #include "harness/runner.h"
 #include "lies/liar.h"
 #include "lies/lie.h"
+#include "report/accuracy_command.h"
 #include "report/choose.h"
 #include "report/explain.h"
 #include "report/formats.h"
@@ -69,6 +70,7 @@ struct Options {
   bool busy = false;
   std::string verdict = "target";  // or kAllSubjects
   ProbeOptions probe;
+  AccuracyOptions accuracy;
   std::string explain_id;
   bool explain_json = false;
   WatchOptions watch;
@@ -420,6 +422,7 @@ int Main(int argc, char** argv) {
   run->add_option("--out", options.out, "folder for results.json, results.ktap and junit.xml");
 
   auto* const probe = AddProbe(&app, &options.probe);
+  auto* const accuracy = AddAccuracy(&app, &options.accuracy);
 
   auto* const watch =
       app.add_subcommand("watch", "check the callbacks of a PMU driver while it is in use");
@@ -478,6 +481,7 @@ int Main(int argc, char** argv) {
   if (described->parsed()) return DescribeTarget(options);
   if (run->parsed()) return options.pmu == "all" ? RunOnEachPmu(options) : Run(options);
   if (probe->parsed()) return ProbeCommand(options.probe);
+  if (accuracy->parsed()) return AccuracyCommand(options.accuracy);
   if (watch->parsed()) return Watch(options.watch);
   if (repro->parsed()) return ReproOne(options);
   if (specify->parsed()) return SpecifyTarget(options);
