@@ -25,11 +25,12 @@ bool Wrong(const EventAccuracy& event) {
 }
 
 std::string Text(const EventAccuracy& event) {
-  if (!Unknown(event)) {
-    return event.finding.text + "; differs by " + Fixed(event.finding.spread * 100, 3) +
-           " % from run to run";
+  if (Wrong(event)) return "WRONG: " + event.finding.text;
+  if (Unknown(event)) {
+    return "no known truth" + (event.work.empty() ? "" : "; " + event.finding.text);
   }
-  return "no known truth" + (event.work.empty() ? "" : "; " + event.finding.text);
+  return event.finding.text + "; differs by " + Fixed(event.finding.spread * 100, 3) +
+         " % from run to run";
 }
 
 std::string Padded(const std::string& text, std::size_t width) {
@@ -47,7 +48,7 @@ std::string AccuracyTable(const PmuAccuracy& accuracy) {
   std::string text;
   for (const EventAccuracy& event : accuracy.events) {
     text += Padded(event.name, width) + Padded(event.work.empty() ? "-" : event.work, kWorkWidth) +
-            (Wrong(event) ? "WRONG: " : "") + Text(event) + "\n";
+            Text(event) + "\n";
   }
   if (!accuracy.multiplexing.empty()) text += "error of scaled counts:";
   for (const MultiplexError& entry : accuracy.multiplexing) {
