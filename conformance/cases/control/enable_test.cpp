@@ -162,7 +162,9 @@ CONFORMANCE_CASE(Control, DisableKeepsPrivilegesOfOthers, .rules = {rule::CTL_00
       if (i == off) continue;
       Pulse(specs[i], 7, {.privilege = Privilege::kKernel});
       Pulse(specs[i], 30, {.privilege = Privilege::kUser});
-      happened[i] += 37;
+      for (std::size_t same = 0; same < specs.size(); ++same) {
+        if (same != off && ShareStimulus(specs[same], specs[i])) happened[same] += 37;
+      }
       EXPECT_THAT(events[i].Read(), Counted(specs[i], happened[i]))
           << i << " while " << off << " was off";
     }
