@@ -25,7 +25,7 @@ FOLDERS = {
 KINDS = tuple(FOLDERS.values())
 MAY_CHANGE = {
     DRIVER: ("driver/",),
-    DEVICE: ("drivers/",),
+    DEVICE: ("drivers/", "arch/x86/events/"),
     SUITE_CODE: ("conformance/", "kunit/", "oracle/"),
     KERNEL: tuple(f"{n}/" for n in "arch drivers fs include kernel lib mm security".split()),
 }

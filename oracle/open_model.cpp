@@ -455,13 +455,19 @@ OpenPrediction OpenModel::Predict(const OpenCall& call) const {
   for (const std::size_t i : CandidatePmus(facts)) {
     facts.pmu = &pmus_[i];
     if (!facts.AcceptsType()) continue;
-    const OpenPrediction driver = FirstFailing(checks_.driver[i], facts);
+    OpenPrediction driver = FirstFailing(checks_.driver[i], facts);
     // ENOENT means that another PMU may accept the event.
     if (driver.error == ENOENT) {
       not_found = driver;
       continue;
     }
-    return driver.check != nullptr ? driver : FirstFailing(checks_.event[i], facts);
+    if (driver.check == nullptr) return FirstFailing(checks_.event[i], facts);
+    if (pmus_[i].driver.empty()) {
+      for (const OpenCheck* check : checks_.driver[i]) {
+        if (check->refuses(facts)) driver.any_of.push_back(PredictionFor(*check, pmus_[i]).error);
+      }
+    }
+    return driver;
   }
   if (not_found.check != nullptr) return not_found;
   return FirstFailing({&kNoPmuChecks[0], &kNoPmuChecks[1]}, facts);

@@ -171,6 +171,9 @@ std::span<const OpenCheck> OpenEventChecks();
 struct OpenPrediction {
   int error = 0;
   const OpenCheck* check = nullptr;
+  // The errnos of all checks of the driver that refuse the call, if `check` is one of them and the
+  // target file states them. A driver may make its own checks in any order, so each is right.
+  std::vector<int> any_of = {};
 };
 
 class OpenModel {

@@ -10,7 +10,7 @@ import pathlib
 from pmubase import store
 from pmubase.errors import UserError
 
-from . import arch, kernel, module, once, runs, suite
+from . import arch, device, kernel, module, once, runs, suite
 from .machine_options import MachineOptions
 
 PROBE_S = 300
@@ -56,7 +56,10 @@ def write(request: Request, out: pathlib.Path) -> None:
     if target is not None and target.slowness != 1:
         argv += ["--slowness", str(target.slowness)]
     deadline_s = round(PROBE_S * max(1.0, target.slowness if target else 1.0))
-    done = once.run(host, modules, (), argv, deadline_s)
+    devices = host.machine.device or ()
+    words = device.msr_parameters(devices)
+    before = [once.Loaded(file, words) for file in runs.msr_module(host.kernel, devices)]
+    done = once.run(host, [*before, *modules], (), argv, deadline_s)
     if done.status != 0:
         raise UserError(done.stderr.strip() or f"pmuconf probe {request.pmu}: status {done.status}")
     table = host.table()

@@ -17,6 +17,8 @@ COMPOSITE = re.compile(r"^([\w-]+)-(?:y|objs)\s*[:+]?=(.*)$", re.M)
 """A line of a Makefile that states the objects of a module."""
 LICENCE = '#include <linux/module.h>\nMODULE_LICENSE("GPL");\nMODULE_DESCRIPTION("The licence");\n'
 """The second file of a module whose driver cannot be one in the kernel, so it states no licence."""
+BELOW = "below"
+"""A folder on the include path of a build, which makes "../perf_event.h" a header in the folder of the sources."""
 
 
 def modules(
@@ -29,6 +31,16 @@ def modules(
     ours = [name for name in names if name.endswith(".c")]
     built = _built(ours, found, sources) if ours else {}
     return tuple(built[name] if name in built else _packaged(name, found) for name in names)
+
+
+def module_of(name: str, found: kernel.Kernel) -> str:
+    """The name of the module that has a source of the kernel's tree."""
+    return _parts(_texts([name], found, None)[name])[0]
+
+
+def headers(place: pathlib.Path) -> list[pathlib.Path]:
+    """The headers next to the sources in a folder, and in the folder above, which come first."""
+    return [*sorted(place.parent.glob("*.h")), *sorted(place.glob("*.h"))]
 
 
 def _packaged(name: str, found: kernel.Kernel) -> pathlib.Path:
@@ -52,11 +64,14 @@ def _built(
     with store.scratch(store.cache() / "drivers") as copy:
         lines = [_rule(copy, module, files) for module, files in parts_of.values()]
         for place in {file.parent for file in texts.values()}:
-            for header in place.glob("*.h"):
+            for header in headers(place):
                 store.write(copy / header.name, header.read_bytes())
+            if any(place.parent.glob("*.h")) and not (copy / BELOW).is_dir():
+                store.write(copy / BELOW / "empty", b"")
+                lines.append(f"ccflags-y += -I$(src)/{BELOW}\n")
         store.write(copy / "Kbuild", "".join(lines).encode())
         # Another run may read the modules, so a folder that has them is never written again.
-        parts = [file.read_bytes() for file in sorted(copy.iterdir())]
+        parts = [file.read_bytes() for file in sorted(copy.iterdir()) if file.is_file()]
         key = store.digest([f"{found.build} {names}".encode(), *parts])
         out = store.cache() / "drivers" / found.release / key
         with store.locked(out.parent / f"{key}.lock"):

@@ -321,9 +321,15 @@ def _with_msrs(
     target: suite.Target, found: kernel.Kernel, modules: tuple[pathlib.Path, ...]
 ) -> dict[str, pathlib.Path]:
     """As _named(), for these modules. If a device has registers of the processor, their module is before them."""
-    if device.msr_parameters(target.machine.device or ()):
-        modules = (_own_module(found, device.MSR_MODULE, store.ROOT / "driver"), *modules)
-    return module.guest_files(modules, found)
+    first = msr_module(found, target.machine.device or ())
+    return module.guest_files((*first, *modules), found)
+
+
+def msr_module(found: kernel.Kernel, devices: Sequence[str]) -> tuple[pathlib.Path, ...]:
+    """The module that makes registers of devices those of the processor; () if no device has such registers."""
+    if not device.msr_parameters(devices):
+        return ()
+    return (_own_module(found, device.MSR_MODULE, store.ROOT / "driver"),)
 
 
 def _packed(

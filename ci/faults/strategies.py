@@ -359,12 +359,14 @@ class WithDriver(InGuests):
             return driver.modules(target.driver, found)
         if not target.driver:
             raise UserError(f"{fault.path}: the driver of the target {target.name} is no module")
-        names = with_sources(target.driver, fault)
+        names = with_sources(target.driver, fault, found)
         with store.scratch(self.request.out) as copy:
             for name in names:
                 if name.endswith(".c"):
                     folder = driver.tree_of(name, found) / Path(name).parent
                     shutil.copytree(folder, copy / Path(name).parent, dirs_exist_ok=True)
+                    for header in folder.parent.glob("*.h"):
+                        shutil.copy(header, (copy / name).parent.parent)
             patch.apply(fault, copy)
             built = driver.modules(names, found, copy)
         if built == driver.modules(names, found):
@@ -372,10 +374,11 @@ class WithDriver(InGuests):
         return built
 
 
-def with_sources(names: Sequence[str], fault: Fault) -> list[str]:
+def with_sources(names: Sequence[str], fault: Fault, found: kernel.Kernel) -> list[str]:
     """Drivers as driver.modules() names them. A module of the kernel's package that the fault changes is replaced by its
     source."""
-    changed = {f"{Path(file).stem}.ko": file for file in fault.files if file.endswith(".c")}
+    sources = [file for file in fault.files if file.endswith(".c")]
+    changed = {f"{driver.module_of(file, found)}.ko": file for file in sources}
     return [changed.get(name, name) for name in names]
 
 

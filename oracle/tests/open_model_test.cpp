@@ -135,6 +135,18 @@ TEST(OpenModel, UnstatedChoicesAreIgnored) {
   EXPECT_EQ(ApplicableViolations(model).size(), ApplicableViolations(plain).size() + 1);
 }
 
+TEST(OpenModel, DriverMakesItsOwnChecksInAnyOrder) {
+  OpenPmu pmu = Plain();
+  pmu.tasks = pmu.cpu_local = false;
+  pmu.refusals = {{"clock", EINVAL}, {"sampling", EOPNOTSUPP}, {"task", EINVAL}};
+  const OpenModel model(System(kKernels[1]), pmu);
+  EXPECT_EQ(PredictionOf(model, {"sampling", "task"}).any_of,
+            (std::vector<int>{EINVAL, EOPNOTSUPP}));
+  EXPECT_EQ(PredictionOf(model, {"sampling", "unknown clock"}).any_of,
+            std::vector<int>{EOPNOTSUPP});
+  EXPECT_EQ(PredictionOf(model, {"unknown clock"}).any_of, std::vector<int>());
+}
+
 // The driver's event_init precedes the capabilities of its PMU. The kernel checks
 // PERF_PMU_CAP_NO_INTERRUPT last.
 TEST(OpenModel, KernelRefusesSamplingAfterOtherCapabilities) {

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import pathlib
 import tomllib
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from pmubase import store
 from pmubase.errors import UserError
-from vm import arch, draft, driver, guest, kernel, suite
+from vm import arch, device, draft, driver, guest, kernel, once, runs, suite
 from vm.cli import main
 from vm.machine_options import MachineOptions
 from vm.testing.stubs import TESTS, boot_image, module_file, target_text
@@ -188,3 +189,26 @@ def test_invalid_like_is_one_line_and_status_2(
     assert main([*words, "--kernel", image]) == 2
     assert capfd.readouterr().err.splitlines() == [says]
     assert not (tmp_path / "build").exists() and not pathlib.Path("draft.toml").exists()
+
+
+def test_module_of_the_processors_registers_is_loaded_before_the_driver(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[once.Loaded] = []
+    run = once.run
+
+    def listen(host: once.Host, modules: Sequence[once.Loaded], *more: Any) -> guest.Done:
+        loaded.extend(modules)
+        return run(host, modules, *more)
+
+    registers = module_file(tmp_path / f"{device.MSR_MODULE}.ko", device.MSR_MODULE)
+    monkeypatch.setattr(runs, "_own_module", lambda *_: registers)
+    monkeypatch.setattr(device, "arguments", lambda *_: [])
+    monkeypatch.setattr(once, "run", listen)
+    mine = module_file(tmp_path / "mine.ko", "mine")
+    vm = 'device = ["rapl"]\nparameters = "a=1"\n'
+    (tmp_path / "targets" / "energy.toml").write_text(target_text("energy", vm=vm))
+    status, tables = probe(tmp_path, "--pmu", "cpu", "--like", "energy", "--module", str(mine))
+    assert [each.path for each in loaded] == [registers, mine]
+    assert loaded[0].parameters == device.msr_parameters(["rapl"])
+    assert (status, tables["vm"]["module"], tables["vm"]["parameters"]) == (0, "mine", "a=1")

@@ -92,3 +92,30 @@ def test_missing_source_is_named(stock: kernel.Kernel) -> None:
     wanted = "^the sources of the kernel 6.12 have no file drivers/perf/none.c$"
     with pytest.raises(UserError, match=wanted):
         driver.modules(["drivers/perf/none.c"], stock)
+
+
+@pytest.mark.usefixtures("cache")
+def test_headers_of_the_folder_above_are_on_the_include_path(
+    stock: kernel.Kernel, sources: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = folder.build
+
+    def look(found: kernel.Kernel, copy: pathlib.Path, out: pathlib.Path) -> list[pathlib.Path]:
+        assert (copy / driver.BELOW / "../above.h").read_text("utf-8") == "int above;\n"
+        return build(found, copy, out)
+
+    monkeypatch.setattr(folder, "build", look)
+    (sources.parent / "above.h").write_text("int above;\n", encoding="utf-8")
+    (file,) = driver.modules(["drivers/perf/mine.c"], stock)
+    assert file.read_text("utf-8").splitlines() == [
+        "obj-m += mine.o",
+        f"ccflags-y += -I$(src)/{driver.BELOW}",
+    ]
+
+
+def test_module_of_a_source_is_the_one_of_its_makefile(
+    stock: kernel.Kernel, sources: pathlib.Path
+) -> None:
+    (sources / "Makefile").write_text("whole-objs := mine.o\n", encoding="utf-8")
+    names = [driver.module_of(f"drivers/perf/{name}.c", stock) for name in ("mine", "built_in")]
+    assert names == ["whole", "built_in_module"]
