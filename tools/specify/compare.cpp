@@ -174,8 +174,8 @@ class Comparer {
     const bool first_has = Has(first_.run.kernel, finding);
     const bool second_has = Has(second_.run.kernel, finding);
     if ((first_shows && !first_has) || (second_shows && !second_has)) return {};
-    return {first_has && second_has ? DifferenceClass::kKnownDeviation : DifferenceClass::kKnownFix,
-            finding};
+    if (first_has && second_has) return {DifferenceClass::kKnownDeviation, finding};
+    return {first_has ? DifferenceClass::kKnownFix : DifferenceClass::kKnownRegression, finding};
   }
 
   void Add(std::uint64_t number, const RecordedProgram& recorded, std::size_t at, Explained why,
@@ -211,6 +211,8 @@ std::string_view NameOf(DifferenceClass difference) {
   switch (difference) {
     case DifferenceClass::kKnownFix:
       return "known fix";
+    case DifferenceClass::kKnownRegression:
+      return "known regression";
     case DifferenceClass::kKnownDeviation:
       return "known deviation";
     case DifferenceClass::kKnownChange:

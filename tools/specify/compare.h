@@ -22,7 +22,7 @@ struct CompareOptions {
   std::string first, second;  // recordings
 };
 
-enum class DifferenceClass { kNew, kKnownFix, kKnownDeviation, kKnownChange };
+enum class DifferenceClass { kNew, kKnownFix, kKnownRegression, kKnownDeviation, kKnownChange };
 
 // The programs that differ in the same way.
 struct DifferenceGroup {

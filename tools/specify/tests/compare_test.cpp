@@ -121,6 +121,9 @@ TEST_F(CompareTest, FindingExplainsOnlyAKernelThatHasIt) {
   DifferenceGroup group = Only();
   EXPECT_EQ(group.difference, DifferenceClass::kKnownFix);
   EXPECT_EQ(group.reason, "CORE-12");
+  std::swap(first_, second_);
+  EXPECT_EQ(Only().difference, DifferenceClass::kKnownRegression);
+  std::swap(first_, second_);
   // Both kernels have it, and one showed it.
   second_.run.kernel = "6.12.100";
   EXPECT_EQ(Only().difference, DifferenceClass::kKnownDeviation);
