@@ -73,11 +73,12 @@ struct SpecFinding {
   std::string_view name;
   std::string_view since, fixed;  // versions that are separated by spaces
 };
-inline constexpr std::array<SpecFinding, 4> kSpecFindings = {
+inline constexpr std::array<SpecFinding, 5> kSpecFindings = {
     {{"CORE-9", "6.12", ""},
      {"CORE-12", "6.1", "6.1.185 6.6.154 6.12.105 6.18.45 7.1.9 7.2"},
      {"moved group", "6.1", ""},
-     {"freed member", "6.1", ""}}};
+     {"freed member", "6.1", ""},
+     {"group lost", "6.1", ""}}};
 
 struct SpecDisagreement {
   SpecCheck check;
