@@ -123,6 +123,13 @@ COMMANDS = {
         GUEST,
         _named("CALLS", "KERNEL"),
     ),
+    "compare": Command(
+        "run the same random programs on two KERNELS, and list those whose observations differ; FAULT= breaks the "
+        "second driver; exit status 0 no new difference, 1 a new one, 2 not compared",
+        (_python("ci.compare"),),
+        SUITE,
+        _named("KERNELS", "TARGET", "SECONDS", "SEED", "FAULT"),
+    ),
     "faults": Command(
         "prove that tests can fail: break the driver, the kernel, its answers, a target file or the suite; KIND=, "
         "ID='GLOB,...', PART=K/N select",

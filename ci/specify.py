@@ -18,6 +18,8 @@ from vm import guest, kernel, runs, suite
 TARGETS = ("refpmu", "refpmu_uncore", "software", "tracepoint")
 MARGIN_S = 120
 """For the minimiser, and a program that hangs."""
+RECORDING = "/tmp/recording"
+"""A file of the guest."""
 SHORT = (("operations", "operations"), ("seconds", "s"), ("operations_per_s", "ops/s"))
 
 
@@ -67,6 +69,7 @@ def run(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     words = ["--seconds", str(options.seconds), "--seed", str(options.seed)]
     words += ["--from", str(options.first)]
     words += [] if options.stop else ["--keep-going"]
+    words += ["--record", RECORDING] if options.record else []
     with boot(options.kernel, places) as vm:
         vm.boot()
         vm.load("broken.ko" if options.fault else "refpmu.ko")
@@ -75,6 +78,8 @@ def run(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
             results[target] = facts(done)
             print(done.stderr, end="")
             print(row(target, results[target]), flush=True)
+            if options.record:
+                store.write(options.record / f"{target}.jsonl", vm.get(RECORDING, MARGIN_S))
         vm.bye()
     return results
 
@@ -90,6 +95,9 @@ def main(argv: Sequence[str]) -> int:
         "--from", type=int, default=0, dest="first", help="number of the first program: for shards"
     )
     parser.add_argument("--fault", help="a fault of the driver, by its id")
+    parser.add_argument(
+        "--record", type=Path, help="folder for the recordings, which `pmuconf compare` reads"
+    )
     parser.add_argument("--stop", action="store_true", help="stop at the first disagreement")
     options = parser.parse_args(argv)
     try:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf: list, target, run, probe, accuracy, watch, explain, serve, case, repro, specify, report.
-// Exit status: 0 success, 1 not conformant, 2 no verdict.
+// pmuconf: list, target, run, probe, accuracy, watch, explain, serve, case, repro, specify, compare,
+// report. Exit status: 0 success, 1 not conformant, 2 no verdict.
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,6 +76,7 @@ struct Options {
   WatchOptions watch;
   ReproOptions repro;
   SpecifyOptions specify;
+  CompareOptions compare;
 };
 
 // Returns the status of `body`, or prints its error and returns 2.
@@ -442,6 +443,7 @@ int Main(int argc, char** argv) {
 
   CLI::App* const specify = AddSpecify(&app, &options.specify);
   add_target(specify)->required();
+  CLI::App* const compare = AddCompare(&app, &options.compare);
 
   auto* const explain = app.add_subcommand("explain", "print a rule or a case");
   explain->add_option("id", options.explain_id, "id of a rule or a case");
@@ -485,6 +487,7 @@ int Main(int argc, char** argv) {
   if (watch->parsed()) return Watch(options.watch);
   if (repro->parsed()) return ReproOne(options);
   if (specify->parsed()) return SpecifyTarget(options);
+  if (compare->parsed()) return CompareFiles(options.compare);
   if (explain->parsed()) return ExplainOne(options);
   if (one->parsed()) return RunCase(options);
   if (report->parsed()) return ReportStream(options);

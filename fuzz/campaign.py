@@ -9,9 +9,7 @@ the others.
 from __future__ import annotations
 
 import argparse
-import base64
 import dataclasses
-import gzip
 import io
 import math
 import mmap
@@ -42,7 +40,6 @@ SLICE_S = 600
 """Seconds between copies of the corpus out of the guest. Each time the guest also scans for memory leaks, which takes
 half a minute."""
 MARGIN_S = 120
-PIECE = 32 << 10
 MAX_LEN = 1536
 WORDS = (f"-max_len={MAX_LEN}", "-len_control=0", "-reload=0", "-timeout=0", "-rss_limit_mb=0")
 MAGIC = b"PMUCONF-PROGRAM\0"
@@ -148,19 +145,11 @@ class Slices:
         return self._vm.exec(["sh", "-c", script], seconds + self._margin)
 
     def _file(self, script: str) -> bytes:
-        """The content of a script's output file, /tmp/out, in pieces that fit into the messages of the channel."""
-        said = self._ask(f"({script}) | gzip | base64 -w0 >/tmp/out; wc -c </tmp/out")
-        pieces = range(-(-int(said) // PIECE))
-        text = [
-            self._ask(f"dd if=/tmp/out bs={PIECE} skip={n} count=1 2>/dev/null") for n in pieces
-        ]
-        return gzip.decompress(base64.b64decode("".join(text)))
-
-    def _ask(self, script: str) -> str:
-        done = self._vm.exec(["sh", "-c", script], self._margin)
+        """The output of a script."""
+        done = self._vm.exec(["sh", "-c", f"({script}) >/tmp/out"], self._margin)
         if done.status != 0:
             raise UserError(f"the guest cannot send its files: {done.stderr.strip()}")
-        return done.stdout
+        return self._vm.get("/tmp/out", self._margin)
 
     def _out_of(self, folder: str) -> dict[str, bytes]:
         """The files of a folder of the guest, by name."""

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import dataclasses
 import enum
+import gzip
 import io
 import json
 import os
@@ -32,6 +34,9 @@ LAST_WORDS_S = 3.0
 """Time in which a dying guest may complete its log."""
 CASE_MARGIN_S = 20.0
 """Time in addition to the deadline that the agent itself enforces."""
+
+PIECE = 32 << 10
+"""Bytes of a file in one message."""
 
 CASES_LOG = "PMUCONF_CASES_LOG"
 """Environment variable with a file that receives the ids of the cases that guests run. ALL_CASES: any case may have
@@ -214,6 +219,20 @@ class Guest:
         done = self.exec(["sh", "-c", 'printf %s "$1" >"$2"', "sh", text, path])
         if done.status != 0:
             raise UserError(f"the guest cannot write {path}: {done.stderr.strip()}")
+
+    def get(self, path: str, deadline_s: int = 60) -> bytes:
+        """Reads a file of the guest, in pieces that fit into the messages of the channel."""
+
+        def ask(script: str) -> str:
+            done = self.exec(["sh", "-c", script, "sh", path], deadline_s)
+            if done.status != 0:
+                raise UserError(f"the guest cannot send {path}: {done.stderr.strip()}")
+            return done.stdout
+
+        size = int(ask('gzip -c "$1" | base64 -w0 >/tmp/sent && wc -c </tmp/sent'))
+        pieces = range(-(-size // PIECE))
+        text = [ask(f"dd if=/tmp/sent bs={PIECE} skip={n} count=1 2>/dev/null") for n in pieces]
+        return gzip.decompress(base64.b64decode("".join(text)))
 
     def bind(self, device: str, driver: str) -> None:
         """Gives a device of the platform bus a driver that does not find it by itself."""

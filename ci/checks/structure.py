@@ -38,7 +38,10 @@ MAY_USE = {
     "tools": MODEL_COMPONENTS,
     "tools/profile": MODEL_COMPONENTS[:4],
     "tools/repro": (*SUITE_ROOMS, "oracle"),
-    "tools/specify": (*SUITE_ROOMS, "oracle", "oracle/spec", "tools/repro"),
+    "tools/specify": (
+        *(*SUITE_ROOMS, "conformance/report"),
+        *("oracle", "oracle/spec", "tools/repro"),
+    ),
     "tools/watch": MODEL_COMPONENTS,
 }
 """The components whose headers the C++ of a component may include, in addition to its own. They form no cycle."""

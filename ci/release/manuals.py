@@ -24,6 +24,7 @@ COMMANDS = {
         "watch",
         "repro",
         "specify",
+        "compare",
         "explain",
         "case",
         "report",

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import io
 import json
 import signal
@@ -114,12 +112,11 @@ class Scanned:
         if argv == ["leaks"]:
             self.scans += 1
             return self._said
-        script = argv[-1]
-        if "syscall_fuzzer" in script:
-            return guest.Done(0, SUM, "")
-        if "dd if=" in script:
-            return guest.Done(0, base64.b64encode(gzip.compress(empty_archive())).decode(), "")
-        return guest.Done(0, "1", "")
+        return guest.Done(0, SUM if "syscall_fuzzer" in argv[-1] else "", "")
+
+    def get(self, path: str, deadline_s: int) -> bytes:
+        assert path and deadline_s > 0
+        return empty_archive()
 
 
 def empty_archive() -> bytes:

@@ -69,6 +69,7 @@ void SpecJudge::Compare(SpecCheck check, const Interval& predicted, std::uint64_
 void SpecJudge::Expect(SpecCheck check, bool agrees, const std::string& predicted,
                        const std::string& observed, std::string_view finding) {
   ++decided_[static_cast<std::size_t>(check)];
+  judged_ = true;
   if (!agrees) disagreements_.push_back({check, predicted, observed, std::string(finding)});
 }
 

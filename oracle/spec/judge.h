@@ -68,9 +68,17 @@ inline const SpecCheckRow& RowOf(SpecCheck check) {
   return SpecChecks()[static_cast<std::size_t>(check)];
 }
 
-// The known deviations. Each has a section in docs/findings.md.
-inline constexpr std::array<std::string_view, 4> kSpecFindings = {"CORE-9", "CORE-12",
-                                                                  "moved group", "freed member"};
+// The known deviations. Each has a section in docs/findings.md, with these versions.
+struct SpecFinding {
+  std::string_view name;
+  std::string_view since, fixed;  // versions that are separated by spaces
+};
+inline constexpr std::array<SpecFinding, 5> kSpecFindings = {
+    {{"CORE-9", "6.12", ""},
+     {"CORE-12", "6.1", "6.1.185 6.6.154 6.12.105 6.18.45 7.1.9 7.2"},
+     {"moved group", "6.1", ""},
+     {"freed member", "6.1", ""},
+     {"group lost", "6.1", ""}}};
 
 struct SpecDisagreement {
   SpecCheck check;
@@ -89,7 +97,12 @@ class SpecJudge {
 
   // Of the operations since Clear().
   const std::vector<SpecDisagreement>& disagreements() const { return disagreements_; }
-  void Clear() { disagreements_.clear(); }
+  // Whether a check decided since Clear().
+  bool judged() const { return judged_; }
+  void Clear() {
+    disagreements_.clear();
+    judged_ = false;
+  }
   // How often each check decided, and how often it had no prediction.
   const std::array<std::uint64_t, kSpecChecks>& decided() const { return decided_; }
   const std::array<std::uint64_t, kSpecChecks>& unknown() const { return unknown_; }
@@ -97,6 +110,7 @@ class SpecJudge {
  private:
   std::array<std::uint64_t, kSpecChecks> decided_ = {}, unknown_ = {};
   std::vector<SpecDisagreement> disagreements_;
+  bool judged_ = false;
 };
 
 }  // namespace pmuconf

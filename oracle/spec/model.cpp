@@ -55,7 +55,7 @@ void SpecModel::Open(unsigned slot, const SpecOpen& call, const SpecResult& resu
       if (leader != nullptr) {
         members.push_back(leader->leader);
         for (const std::size_t i : events_[leader->leader].siblings) {
-          if (events_[i].on) members.push_back(i);
+          if (events_[i].on || machine_.disabled_members_need_room) members.push_back(i);
         }
       }
       const std::size_t group = leader != nullptr ? leader->leader : 0;
@@ -126,6 +126,8 @@ void SpecModel::NoteMove(const SpecEvent& member) {
   Schedule({});
   for (const std::size_t i : group) {
     events_[i].on = opened_on(i);
+    // Its enabled time goes on while it moves.
+    events_[i].times.behind.reset();
     if (changed) events_[i].finding = kMovedGroup;
   }
 }
@@ -421,7 +423,7 @@ void SpecModel::Fork(const SpecResult& result) {
   }
   for (SpecEvent& event : events_) {
     if (!event.alive || event.task != SpecTask::kSelf || !Leader(event).attr.inherit) continue;
-    event.copied = true;
+    event.copied = event.exchanged = true;
     event.copy_times = {};
   }
   WriteTaskRecords(PERF_RECORD_FORK, SpecTask::kSelf);
@@ -471,6 +473,8 @@ void SpecModel::ChildExits() {
       event.task_exited = true;
     }
     if (!event.copied) continue;
+    // The exit sends a signal that is still due.
+    SignalPerhaps(event);
     Change(event.copy_times, false, SpecRuns::kNever, SpecTask::kChild);
     event.ended_enabled.Add(event.copy_times.enabled);
     event.ended_running.Add(event.copy_times.running);

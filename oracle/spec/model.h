@@ -141,7 +141,7 @@ class SpecModel {
                   std::uint64_t running);
   void JudgeValue(SpecEvent& event, std::uint64_t value);
   void JudgeId(SpecEvent& event, std::uint64_t id, SpecCheck check = SpecCheck::kId);
-  void JudgeLost(SpecEvent& event, std::uint64_t lost);
+  void JudgeLost(SpecEvent& event, std::uint64_t lost, std::string_view finding = {});
 
   struct Overflow {
     std::uint64_t at = 0;  // pulses or ticks since the stimulus began

@@ -26,12 +26,12 @@ void SpecModel::JudgeId(SpecEvent& event, std::uint64_t id, SpecCheck check) {
   judge_->Compare(check, {event.id, event.id}, id);
 }
 
-void SpecModel::JudgeLost(SpecEvent& event, std::uint64_t lost) {
+void SpecModel::JudgeLost(SpecEvent& event, std::uint64_t lost, std::string_view finding) {
   if (event.lost.high == Interval::kUnbounded) {
     judge_->CannotJudge(SpecCheck::kLost);
     return;
   }
-  judge_->Compare(SpecCheck::kLost, event.lost, lost);
+  judge_->Compare(SpecCheck::kLost, event.lost, lost, {}, finding);
 }
 
 void SpecModel::JudgeValue(SpecEvent& event, std::uint64_t value) {
@@ -152,7 +152,9 @@ void SpecModel::Read(unsigned slot, std::size_t size, const SpecResult& result) 
     SpecEvent& member = events_[group[i]];
     JudgeValue(member, entry.value);
     if (has(PERF_FORMAT_ID)) JudgeId(member, entry.id);
-    if (has(PERF_FORMAT_LOST)) JudgeLost(member, entry.lost);
+    // It has the number of the copy.
+    const std::string_view copy = Leader(*event).copied ? "group lost" : "";
+    if (has(PERF_FORMAT_LOST)) JudgeLost(member, entry.lost, copy);
   }
 }
 

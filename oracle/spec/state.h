@@ -80,6 +80,7 @@ struct SpecEvent {
   SpecTimes times;
   Interval ended_enabled, ended_running;  // of children that exited
   bool copied = false;                    // the child has a copy
+  bool exchanged = false;  // the task may have the copy of a child instead, also after its exit
   SpecTimes copy_times;
 
   Interval count;                       // with all copies
@@ -147,6 +148,7 @@ struct SpecMachine {
   unsigned fixed = 0;
   std::size_t page_size = 4096;
   bool poll_reports_rdnorm = true;
+  bool disabled_members_need_room = false;  // a new member must fit with all others: UNC-010
   // SpecNow::time is exactly the clock of the contexts. Otherwise times are not judged.
   bool exact_clock = true;
   // The time of a context goes on while the kernel schedules its events. Before 6.12 it stands

@@ -132,7 +132,7 @@ void SpecModel::Happen(const SpecHappening& what, const SpecResult& result) {
     Interval added = {runs == SpecRuns::kYes ? n : 0, n};
     if (event.period != 0) {
       // Tasks with equal events exchange them, with the rest of the period.
-      const bool exchanged = event.attr.inherit && child_;
+      const bool exchanged = event.exchanged || (event.attr.inherit && child_);
       if (runs == SpecRuns::kMaybe || exchanged) {
         event.left.reset();
         if (event.limit > 0) event.unsure = true;
@@ -155,7 +155,14 @@ void SpecModel::Happen(const SpecHappening& what, const SpecResult& result) {
       // The members stop soon after their leader.
       if (event.leader != other || i == other) continue;
       added.low = 0;
+      if (event.period == 0) continue;
       event.left.reset();
+      if (event.signals) signals_[*event.signals].count.low = 0;
+      SignalPerhaps(event);
+      if (event.limit > 0) event.unsure = true;
+      if (!event.ring) continue;
+      rings_[*event.ring].unsure = true;
+      event.lost.high = Interval::kUnbounded;
     }
     events_[i].count.Add(added);
   }

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 
 #include <cerrno>
 #include <chrono>
@@ -15,6 +16,7 @@
 #include <string>
 
 #include "harness/kmsg.h"
+#include "report/kernel_bug.h"
 #include "stimulus/stimulus.h"
 #include "system/broken.h"
 #include "system/sysctl.h"
@@ -23,6 +25,7 @@
 #include "tools/repro/machine.h"
 #include "tools/specify/event_kinds.h"
 #include "tools/specify/generate.h"
+#include "tools/specify/record.h"
 #include "tools/specify/worker.h"
 
 namespace pmuconf {
@@ -36,6 +39,12 @@ void StayOnFirstCpu() {
   CPU_ZERO(&set);
   CPU_SET(0, &set);
   if (sched_setaffinity(0, sizeof(set), &set) != 0) throw BrokenErrno("sched_setaffinity", errno);
+}
+
+std::string RunningKernel() {
+  utsname names = {};
+  if (uname(&names) != 0) throw BrokenErrno("uname", errno);
+  return StableVersion(names.release, names.version);
 }
 
 class ManualClock {
@@ -82,7 +91,7 @@ nlohmann::json ChecksOf(const WorkerTotals& totals) {
 nlohmann::json KnownOf(const WorkerTotals& totals) {
   nlohmann::json known = nlohmann::json::object();
   for (std::size_t i = 0; i < kSpecFindings.size(); ++i) {
-    if (totals.known[i] > 0) known[std::string(kSpecFindings[i])] = totals.known[i];
+    if (totals.known[i] > 0) known[std::string(kSpecFindings[i].name)] = totals.known[i];
   }
   return known;
 }
@@ -146,6 +155,13 @@ int Specify(const SpecifyOptions& options) {
     task.end = given.size();
     task.program = [&given](std::uint64_t number) { return given.at(number); };
   }
+  std::optional<ProgramRecorder> recorder;
+  if (!options.record.empty()) {
+    const std::optional<std::uint64_t> seed =
+        given.empty() ? std::optional(options.seed) : std::nullopt;
+    recorder.emplace(options.record, RecordedRun{name, RunningKernel(), seed, task.first});
+    task.recorder = &*recorder;
+  }
   const auto begin = std::chrono::steady_clock::now();
   const auto totals = SharedTotals();
   nlohmann::json found = nlohmann::json::array();
@@ -155,6 +171,7 @@ int Specify(const SpecifyOptions& options) {
     PrintFound(each);
     found.push_back(each);
   });
+  if (recorder) recorder->End();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::vector<std::string> reports;

@@ -15,6 +15,7 @@ struct SpecifyOptions {
   std::uint64_t programs = 0;      // 0: no limit
   std::uint64_t from = 0;          // the number of the first program
   bool keep_going = false;         // do not stop at the first disagreement
+  std::string record;              // the file that receives each program with its observations
   std::vector<std::string> files;  // programs as text, to run instead
 };
 

@@ -86,6 +86,7 @@ TargetKinds KindsOf(const std::string& target) {
       AddOwn(kinds, event.code, kind);
     }
     kinds.tasks = kinds.sampling = kinds.excludes = false;
+    kinds.machine.disabled_members_need_room = true;
   } else if (target != "software" && target != "tracepoint") {
     throw ConfigError("no specification of target '" + target +
                       "' (known: refpmu, refpmu_uncore, software, tracepoint)");

@@ -73,6 +73,12 @@ SpecNow Follower::Now() {
   return now;
 }
 
+// After tasks have exchanged their equal events, the leader may belong to the child.
+bool Follower::LeftToChance(const Step& step) const {
+  return step.operation == Operation::kOpen && step.call.group != OpenGroup::kNone &&
+         step.call.Attr().inherit && forked_;
+}
+
 bool Follower::Valid(const Step& step, const perf_event_attr& attr, const EventKind& kind) const {
   const OpenCall& call = step.call;
   if (kind.kind.source == SpecSource::kUnknown || !step.rights) return false;
@@ -85,9 +91,8 @@ bool Follower::Valid(const Step& step, const perf_event_attr& attr, const EventK
   if (attr.inherit && (attr.sample_type & PERF_SAMPLE_READ) != 0) return false;
   // Refused by kernels whose inherited readings may not have groups.
   if (attr.inherit && (attr.read_format & PERF_FORMAT_GROUP) != 0) return false;
+  if (LeftToChance(step)) return false;
   if (call.group == OpenGroup::kNone) return true;
-  // After tasks have exchanged their equal events, the leader may belong to the child.
-  if (attr.inherit && forked_) return false;
   const std::optional<Opened>& leader = opened_[step.other];
   return leader && leader->leads && leader->who == call.who && leader->cpu == call.cpu &&
          leader->attr.inherit == attr.inherit && !attr.pinned && !attr.exclusive &&
@@ -212,7 +217,11 @@ std::vector<FollowedStep> Follower::Run(const Program& program, volatile std::ui
     now_ = after;
     Follow(model, step, outcome);
     FollowedStep followed;
-    followed.result = outcome.error == 0 ? std::to_string(outcome.value) : ErrnoName(outcome.error);
+    if (outcome.error != 0) followed.error = ErrnoName(outcome.error);
+    followed.result = outcome.error == 0 ? std::to_string(outcome.value) : followed.error;
+    followed.judged = judge_->judged();
+    followed.free = LeftToChance(step);
+    if (outcome.known && outcome.check != nullptr) followed.rule = outcome.check->rule;
     followed.disagreements = judge_->disagreements();
     judge_->Clear();
     const bool fatal =

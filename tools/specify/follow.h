@@ -28,7 +28,11 @@ struct SpecCoverage {
 };
 
 struct FollowedStep {
-  std::string result;  // of the system call
+  std::string result;   // of the system call
+  std::string error;    // its errno, "" for none
+  bool judged = false;  // the model predicted something
+  bool free = false;    // chance decides whether the call succeeds
+  std::string rule;     // the check of the errno model that predicted the errno
   std::vector<SpecDisagreement> disagreements;
 };
 
@@ -46,6 +50,8 @@ class Follower {
   void Follow(SpecModel& model, const Step& step, const Outcome& outcome);
   void FollowOpen(SpecModel& model, const Step& step, const Outcome& outcome,
                   const SpecResult& result);
+  // Whether it depends on a switch of tasks whether the call succeeds.
+  bool LeftToChance(const Step& step) const;
   bool Valid(const Step& step, const perf_event_attr& attr, const EventKind& kind) const;
   SpecNow Now();
 

@@ -85,6 +85,7 @@ class Worker {
       totals_->operations += steps.size();
       Count();
       CountKnown(steps);
+      if (task_.recorder != nullptr) task_.recorder->Add(number, program, steps);
       const SpecDisagreement* const first_found = FirstOf(steps);
       if (first_found == nullptr) continue;
       ++totals_->disagreeing;
@@ -112,7 +113,7 @@ class Worker {
     for (const FollowedStep& step : steps) {
       for (const SpecDisagreement& each : step.disagreements) {
         for (std::size_t i = 0; i < kSpecFindings.size(); ++i) {
-          if (each.finding == kSpecFindings[i]) ++totals_->known[i];
+          if (each.finding == kSpecFindings[i].name) ++totals_->known[i];
         }
       }
     }
@@ -231,6 +232,9 @@ void RunWorker(const ProgramMachine& machine, const TargetKinds& kinds, const Wo
     const bool died = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
     if (!hung && !died) return;
     const Program program = task.program(totals->program);
+    if (task.recorder != nullptr) {
+      task.recorder->AddEnded(totals->program, program, hung ? "hang" : "crash", totals->step);
+    }
     found({{"kind", hung ? "hang" : "crash"},
            {"program", std::uint64_t{totals->program}},
            {"rule", ""},

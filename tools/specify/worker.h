@@ -13,6 +13,7 @@
 #include "tools/repro/program.h"
 #include "tools/specify/event_kinds.h"
 #include "tools/specify/follow.h"
+#include "tools/specify/record.h"
 
 namespace pmuconf {
 
@@ -33,6 +34,7 @@ struct WorkerTask {
   std::uint64_t first = 0, end = 0;
   double seconds = 0;  // 0: no limit
   bool keep_going = false;
+  ProgramRecorder* recorder = nullptr;
 };
 
 // Runs the programs in a process of its own, and in another one if that process hangs or dies.

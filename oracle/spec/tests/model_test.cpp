@@ -504,6 +504,104 @@ TEST_F(SpecModelTest, ChildrenOfInheritedEventsCountForTheirParent) {
   EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kValue});
 }
 
+TEST_F(SpecModelTest, MovedGroupIsEnabledButDoesNotRunMeanwhile) {
+  SpecOpen leader = Timed();
+  leader.kind.source = SpecSource::kNothing;
+  leader.kind.counters = 0;
+  Open(0, leader);
+  SpecOpen member = Plain();
+  member.grouped = true;
+  Open(1, member);
+  Read(0, {0, 2 * kStep_ns, 2 * kStep_ns - 10});
+  EXPECT_EQ(Found(), kNone);
+  // It does not fall further behind.
+  Read(0, {0, 3 * kStep_ns, 3 * kStep_ns - 11});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kAllRunning});
+}
+
+TEST_F(SpecModelTest, MembersOfALeaderThatStopsAreNotPredicted) {
+  Open(0, Plain(7));
+  SpecOpen member = Plain(1);
+  member.attr.disabled = 0;
+  member.grouped = true;
+  Open(1, member);
+  Next();
+  model_.SendSignals(1, {0, 0});
+  Map(1);
+  Ioctl(0, PERF_EVENT_IOC_REFRESH, 1);
+  Pulse(12);
+  Next();
+  model_.TakeSignals(1, 1, {7, 0});
+  std::vector<std::byte> data;
+  for (unsigned i = 0; i < 7; ++i) Append(data, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, {});
+  Drain(1, data, data.size());
+  Read(0, {7});
+  Read(1, {7});
+  EXPECT_EQ(Found(), kNone);
+  Read(1, {8});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kValue});
+}
+
+TEST_F(SpecModelTest, SignalsAfterAnExchangeOfTasksAreNotPredicted) {
+  const auto take = [this](bool fork, long signals) {
+    SpecModel model(machine_, &judge_);
+    SpecOpen open = Plain(1);
+    open.attr.disabled = 0;
+    open.attr.inherit = 1;
+    model.Begin(now_, now_);
+    model.Open(0, open, {3, 0});
+    if (fork) model.Fork({100, 0});
+    model.SendSignals(0, {0, 0});
+    model.ChildExits();
+    model.Happen({.code = kCode, .n = 5}, {0, 0});
+    model.TakeSignals(0, 1, {signals, 0});
+    return Found();
+  };
+  EXPECT_EQ(take(true, 7), kNone);
+  EXPECT_EQ(take(false, 5), kNone);
+  EXPECT_EQ(take(false, 7), std::vector<SpecCheck>{SpecCheck::kSignals});
+}
+
+TEST_F(SpecModelTest, GroupReadingThatLosesLostSamplesIsAKnownDeviation) {
+  SpecOpen open = Plain(1);
+  open.attr.inherit = 1;
+  open.attr.disabled = 0;
+  open.attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_LOST;
+  open.any_cpu = false;
+  Open(0, open);
+  Map(0);
+  constexpr std::uint64_t kPulses = 600, kFit = 511;  // records without fields
+  Pulse(kPulses);
+  Read(0, {1, kPulses, kPulses - kFit});
+  EXPECT_EQ(Found(), kNone);
+  Next();
+  model_.Fork({100, 0});
+  Read(0, {1, kPulses, 0});
+  ASSERT_EQ(judge_.disagreements().size(), 1u);
+  EXPECT_EQ(judge_.disagreements()[0].finding, "group lost");
+  judge_.Clear();
+  Next();
+  model_.ChildExits();
+  Read(0, {1, kPulses, 0});
+  ASSERT_EQ(judge_.disagreements().size(), 1u);
+  EXPECT_EQ(judge_.disagreements()[0].finding, "");
+}
+
+TEST_F(SpecModelTest, DriverMayKeepRoomForDisabledMembers) {
+  machine_.disabled_members_need_room = true;
+  SpecModel model(machine_, &judge_);
+  SpecOpen open = Plain();
+  open.kind = Pulses(kOther, 0x3);
+  model.Begin(now_, now_);
+  model.Open(0, open, {3, 0});
+  open.grouped = true;
+  model.Open(1, open, {4, 0});
+  model.Open(2, open, {-1, EINVAL});
+  EXPECT_EQ(Found(), kNone);
+  model.Open(2, open, {5, 0});
+  EXPECT_EQ(Found(), std::vector<SpecCheck>{SpecCheck::kGroupFits});
+}
+
 TEST_F(SpecModelTest, EventLivesUntilItsLastDescriptorIsClosed) {
   SpecOpen open = Plain();
   open.attr.disabled = 0;

@@ -60,7 +60,8 @@ def test_right_kernel_and_driver_agree_with_each_check(vm: guest.Guest, target: 
 
 
 @pytest.mark.parametrize(
-    ("program", "known"), [("moved_group", {}), ("freed_member", {"freed member": 1})]
+    ("program", "known"),
+    [("moved_group", {}), ("freed_member", {"freed member": 1}), ("group_lost", {"group lost": 1})],
 )
 def test_program_of_a_finding_shows_it(
     vm: guest.Guest, program: str, known: dict[str, int]
