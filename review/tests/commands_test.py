@@ -85,7 +85,13 @@ def test_reply_has_the_finding_below_the_line(
     assert main([str(tree.parent / "mail.patch"), "--tree", str(tree), "--reply"]) == 1
     out = capsys.readouterr().out
     assert REPLY in out
-    assert all(line.startswith(">") for line in out.split("\n[")[0].strip().splitlines())
+    head, _, quoted = out.split("\n[BREACH")[0].partition("\n\n")
+    assert head.splitlines()[:2] == [
+        "Subject: Re: [PATCH] drivers/perf: example: count reads",
+        "To: A Vendor <a@vendor.example>",
+    ]
+    assert quoted.startswith("A Vendor <a@vendor.example> wrote:\n[ ... ]\n> --- a/drivers")
+    assert all(line[:1] in (">", "") for line in quoted.splitlines()[2:])
 
 
 def test_json_is_a_file_of_the_layer_source(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
