@@ -459,9 +459,9 @@ def finds_counter(view: View, step: Step) -> bool:
     if fact.kind != "set" or step.depth:
         return False
     if (
-        re.search(r"\[hwc?->idx\]$|\[event->hw\.idx\]$", fact.words[0])
-        and fact.words[-1] == "event"
-    ):
+        re.search(r"\[(?:hwc?->|event->hw\.|event->attr\.)\w+\]$", fact.words[0])
+        or _copied_index(view, fact)
+    ) and fact.words[-1] == "event":
         # The counter was chosen by event_init, so another event of the group may have it.
         return not any(
             s.fact.kind == "set" and s.fact.words[0].endswith("idx")
@@ -477,6 +477,18 @@ def finds_counter(view: View, step: Step) -> bool:
         f.kind == "if" and f.line > fact.line and re.search(rf"(?<![\w>.]){name}<0", f.words[0])
         for f in view.program.functions[fact.function]
     )
+
+
+def _copied_index(view: View, fact: Fact) -> bool:
+    """Whether the index of a table is a variable that only has a value of the event."""
+    index = re.search(r"\[(\w+)\]$", fact.words[0])
+    values = [
+        f.words[-1]
+        for f in view.program.functions[fact.function]
+        if index and f.kind == "set" and f.words[0] == index[1]
+    ]
+    pattern = r"(?:hwc?->|event->hw\.|event->attr\.)\w+"
+    return bool(values) and all(re.fullmatch(pattern, value) for value in values)
 
 
 def _named_counter(fact: Fact) -> bool:
