@@ -116,6 +116,9 @@ def prev_count(view: View) -> Found:
         if replaced and not any("xchg" in f.words[0] for f in facts):
             yield SUSPECT, replaced[0], "the count is set, and not advanced from prev_count"
             continue
+        if adds and (whole := _added_whole(facts, adds)):
+            yield BREACH, whole, "the value of the counter is added, and not its difference to prev_count"
+            continue
         if not adds or any("xchg" in f.words[0] or "xchg" in "".join(f.words) for f in facts):
             continue
         # A value that is no part of the sum begins a new period.
@@ -150,6 +153,31 @@ def prev_count(view: View) -> Found:
             yield SUSPECT, adds[
                 0
             ], "the count is added without prev_count, so a read in between counts twice"
+
+
+def _added_whole(facts: list[Fact], adds: list[Fact]) -> Fact | None:
+    """The statement that adds to the count what the exchange made the new prev_count."""
+    for fact in facts:
+        found = re.search(r"local64_(?:cmp)?xchg\(([^()]*)\)", "".join(fact.words))
+        words = found[1] if found else fact.words[1] if _exchanges(fact) else ""
+        if "prev_count" not in words:
+            continue
+        new = words.rsplit(",", 1)[-1]
+        for add in adds:
+            changed = any(
+                f.kind == "set" and f.words[0] == new and f.line > fact.line for f in facts
+            )
+            if (
+                re.fullmatch(r"[a-z]\w*", new)
+                and add.words[1].startswith(f"{new},")
+                and not changed
+            ):
+                return add
+    return None
+
+
+def _exchanges(fact: Fact) -> bool:
+    return fact.kind == "call" and re.fullmatch(r"local64_(?:cmp)?xchg", fact.words[0]) is not None
 
 
 def _moves(view: View, callbacks: list[str]) -> bool:

@@ -458,16 +458,15 @@ def finds_counter(view: View, step: Step) -> bool:
         return True
     if fact.kind != "set" or step.depth:
         return False
-    if (
-        re.search(r"\[(?:hwc?->|event->hw\.|event->attr\.)\w+\]$", fact.words[0])
-        or _copied_index(view, fact)
-    ) and fact.words[-1] == "event":
-        # The counter was chosen by event_init, so another event of the group may have it.
-        return not any(
-            s.fact.kind == "set" and s.fact.words[0].endswith("idx")
-            for s in view.add
-            if s.depth < 2
-        )
+    if fact.words[-1] == "event" and fact.words[0].endswith("]"):
+        if re.search(r"\[(?:hwc?->|event->hw\.)idx\]$", fact.words[0]):
+            # The counter was chosen by event_init, so another event of the group may have it.
+            return not any(
+                s.fact.kind == "set" and s.fact.words[0].endswith("idx")
+                for s in view.add
+                if s.depth < 2
+            )
+        return _indexed_by_event(view, fact)
     if not re.search(
         r"(?:alloc|get)_?\w*(?:idx|index|counter)\w*\(", fact.words[-1]
     ) and not _named_counter(fact):
@@ -479,16 +478,16 @@ def finds_counter(view: View, step: Step) -> bool:
     )
 
 
-def _copied_index(view: View, fact: Fact) -> bool:
-    """Whether the index of a table is a variable that only has a value of the event."""
-    index = re.search(r"\[(\w+)\]$", fact.words[0])
+def _indexed_by_event(view: View, fact: Fact) -> bool:
+    """Whether the index of a table is a member of the event, such as its config, or a copy of one."""
+    index = fact.words[0].rpartition("[")[2][:-1]
     values = [
         f.words[-1]
         for f in view.program.functions[fact.function]
-        if index and f.kind == "set" and f.words[0] == index[1]
+        if f.kind == "set" and f.words[0] == index
     ]
     pattern = r"(?:hwc?->|event->hw\.|event->attr\.)\w+"
-    return bool(values) and all(re.fullmatch(pattern, value) for value in values)
+    return all(re.fullmatch(pattern, value) for value in values or [index])
 
 
 def _named_counter(fact: Fact) -> bool:

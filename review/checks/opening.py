@@ -217,6 +217,11 @@ def config_range(view: View) -> Found:
             if not _bounded(view, step.fact):
                 yield BREACH, step.fact, "attr.config is an index, and nothing limits it"
                 return
+        if joined := re.search(
+            r"attr\.config[12]?&&([A-Z][A-Z0-9_]+)\b(?!\()", "".join(step.fact.words)
+        ):
+            yield BREACH, step.fact, f"&& makes 0 or 1 of attr.config: & {joined[1]} is meant"
+            return
         beyond = re.search(r"config>([A-Z]\w+)\)*(?:\Z|\|\|)", step.fact.words[0])
         if step.fact.kind == "if" and beyond and f"[{beyond[1]}]" in view.program.source:
             yield SUSPECT, step.fact, f"{beyond[1]} is the length of a table, and passes this test"
