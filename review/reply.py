@@ -66,7 +66,10 @@ def _quoted(part: Part, about: dict[int, list[Finding]]) -> Iterator[str]:
             check = about_checks()[finding.check]
             yield ""
             yield f"[{finding.verdict}, {', '.join(check.rules)}] {finding.message}."
-            yield from (check.why, "")
+            yield check.why
+            if check.fixed:
+                yield f"Fixed elsewhere by {check.fixed}."
+            yield ""
     if last + 1 < len(part.lines):
         yield LEFT_OUT
 

@@ -71,7 +71,14 @@ def _halves(facts: list[Fact]) -> list[Fact]:
 def _stored_halves(facts: list[Fact], names: set[str]) -> list[Fact]:
     """The reads that store 32 bits in a variable, whose value becomes a part of a variable of `names`."""
     reads = [f for f in facts if f.kind == "call" and STORED32.match(f.words[0])]
-    found = []
+    places = [re.search(r"\(u32\*\)&(\w+)(\+1)?\Z", read.words[1]) for read in reads]
+    parts = {(place[1], place[2]) for place in places if place}
+    # The halves of one variable, each at its place.
+    found = [
+        read
+        for read, place in zip(reads, places)
+        if place and {(place[1], None), (place[1], "+1")} <= parts
+    ]
     for read in reads:
         variable = read.words[1].rsplit(",", 1)[-1].lstrip("&")
         again = [f for f in reads if f.line > read.line and f.words[1].endswith(f"&{variable}")]

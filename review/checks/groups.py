@@ -462,7 +462,7 @@ def finds_counter(view: View, step: Step) -> bool:
         if re.search(r"\[(?:hwc?->|event->hw\.)idx\]$", fact.words[0]):
             # The counter was chosen by event_init, so another event of the group may have it.
             return not any(
-                s.fact.kind == "set" and s.fact.words[0].endswith("idx")
+                s.fact.kind == "set" and re.search(r"(?:->|\.)idx$", s.fact.words[0])
                 for s in view.add
                 if s.depth < 2
             )

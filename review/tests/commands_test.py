@@ -62,7 +62,8 @@ def test_breach_is_exit_status_1_and_names_rule_line_and_reason(
     lines = capsys.readouterr().out.splitlines()
     assert "example.c:" in lines[0] and "BREACH module-owner (DRC-009, HOT-009)" in lines[0]
     assert lines[1].startswith("    why: rmmod succeeds")
-    assert lines[2].startswith("1 file: 1 BREACH;")
+    assert lines[2] == '    fixed elsewhere: ccf26483416a ("perf/x86/amd/power: Assign pmu.module")'
+    assert lines[3].startswith("1 file: 1 BREACH;")
 
 
 def test_clean_driver_is_exit_status_0(capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,6 +37,9 @@ READ = """	high = readl_relaxed(ex->base + EX_HIGH(idx));
 STORED = """	regmap_read(ex->map, EX_HIGH(idx), &high);
 	regmap_read(ex->map, EX_LOW(idx), &low);
 """
+IN_PLACE = """	pci_read_config_dword(ex->pci, EX_LOW(idx), (u32 *)&low);
+	pci_read_config_dword(ex->pci, EX_HIGH(idx), (u32 *)&low + 1);
+"""
 ADDED = "	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;\n	if (flags & PERF_EF_START)\n"
 WAIT = """	u32 high, low;
 	int i;
@@ -97,6 +100,7 @@ WAIT = """	u32 high, low;
             "BREACH",
         ),
         (READ, STORED, "torn-read", "BREACH"),
+        (READ, IN_PLACE, "torn-read", "BREACH"),
         (
             ADDED,
             f"	ex->last = event;\n	if (ex->broken)\n		return -EIO;\n{ADDED}",
