@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from pmubase.errors import UserError
 
-from . import kernel_tree, patch, report, waive
+from . import kernel_tree, patch, reply, report, waive
 from .engine import review
 from .facts import read_text
 from .view import BREACH, Finding
@@ -34,7 +34,7 @@ def read_arguments(argv: Sequence[str]) -> argparse.Namespace:
         nargs="*",
         type=Path,
         metavar="PATH",
-        help="a source, a folder of sources, or a patch",
+        help="a source, a folder of sources, or patches",
     )
     parser.add_argument(
         "--tree", type=Path, help="the kernel tree that a patch applies to, or that has the driver"
@@ -82,7 +82,7 @@ def _has_pmu(file: Path) -> bool:
         text = read_text(file)
     except UserError:
         return True  # The review reports its error.
-    return "perf_pmu_register" in text or "struct pmu " in text or "armpmu_register" in text
+    return patch.has_pmu(text)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -108,28 +108,29 @@ def main(argv: Sequence[str]) -> int:
 def _review_patch(
     options: argparse.Namespace, patches: Sequence[Path], waivers: Sequence[waive.Waiver]
 ) -> int:
-    """Reviews a patch in a copy of the folders that it changes."""
-    if len(options.paths) != 1:
-        raise UserError("one patch at a time, and no other file with it")
+    """Reviews patches in a copy of the folders that they change."""
+    if len(options.paths) != len(patches):
+        raise UserError("a patch, and a source or a folder with it: name one of them")
     if not options.tree:
         raise UserError(
             f"{patches[0]}: a patch needs --tree DIR, the kernel tree that it applies to"
         )
     with tempfile.TemporaryDirectory(prefix="review.") as made:
         scratch = Path(made).resolve()
-        applied = patch.apply(patches[0], options.tree, scratch)
+        applied = patch.apply(patches, options.tree, scratch)
         files = applied.sources()
         findings, errors = review(files)
-        lines = applied.added()
-        findings = [f for f in findings if (f.file, f.line) in lines]
+        findings = patch.own(applied, findings)
         if options.reply:
             left, _ = waive.split(findings, waivers)
-            print(patch.reply(applied, left))
+            print(reply.reply(applied, left) or "No finding is on a line that the patch adds.")
+            _report(errors)
             return _status(left, errors)
         named = [
             Finding(f.file.relative_to(scratch), f.line, f.check, f.verdict, f.message)
             for f in findings
         ]
+        errors = [error.replace(f"{scratch}/", "") for error in errors]
         return _print(options, [f.relative_to(scratch) for f in files], named, errors, waivers)
 
 
@@ -149,9 +150,13 @@ def _print(
         for finding in remaining:
             print(report.line_of(finding))
         print(report.summary(remaining, len(waived), len(files)))
+    _report(errors)
+    return _status(remaining, errors)
+
+
+def _report(errors: Sequence[str]) -> None:
     for error in errors:
         print(f"review: {error}", file=sys.stderr)
-    return _status(remaining, errors)
 
 
 def _status(findings: Sequence[Finding], errors: Sequence[str]) -> int:

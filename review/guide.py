@@ -118,6 +118,7 @@ def machine() -> str:
                 f"  - effect: {about.why}",
             ]
             out += [f"  - do not report if: {about.refute}"]
+            out += [f"  - fixed elsewhere: {about.fixed}"] * bool(about.fixed)
         out += [""]
     return "\n".join(out)
 

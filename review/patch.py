@@ -1,64 +1,288 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reviews a patch in the tree that it applies to, and prints the review as a reply to the mail."""
+"""Reviews patches in the tree that they apply to: mails, a series in one mailbox, the output of git show or of diff."""
 
 from __future__ import annotations
 
 import dataclasses
+import difflib
+import email
 import os
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
+from email.message import Message
 from pathlib import Path
 
 from pmubase.errors import UserError
 
-from .report import about_checks
 from .view import Finding
 
-FILE = re.compile(r"\+\+\+ (?:b/)?(\S+)")
+FILE = re.compile(r"(?:\+\+\+|---) (?!/dev/null)(\S+)")
+RENAME = re.compile(r"rename (?:from|to) (\S+)$")
 HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-SUFFIXES = (".c", ".h")
-
-
-PATCHED = re.compile(r"(?:patching|checking) file '?([^']+?)'?$")
+SECTION = re.compile(r"diff --git |--- \S")
+MAILBOX = re.compile(rb"^From \S+ .*\d\d:\d\d:\d\d \d{4}\r?\n", re.M)
+HEADER = re.compile(rb"[A-Z][\w-]*: ")
+PATCHED = re.compile(r"(?:patching|checking) file '?([^']+?)'?(?: \(.*\))?$")
 SUCCEEDED = re.compile(r"Hunk #(\d+) succeeded at (\d+)")
+FAILED = re.compile(
+    r"FAILED|can't find|No file to patch|previously applied|already exists|malformed|unexpected"
+)
+DEFINED = re.compile(r"^(?!static\b)[A-Za-z_][\w \t*]*?\b(\w+)\(", re.M)
+"""A function that other files can call."""
+SUFFIXES = (".c", ".h")
+BUILD = ("Kconfig", "Makefile")
+LARGEST = 32 << 20
+"""The most bytes of a patch."""
 Starts = dict[tuple[str, int], int]
 """The first new line of each hunk of a file: the tree may have other lines above it than the tree of the author."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """A line of the mail. `file`, `number`: the place of an added line in the new tree; 0 for another line."""
+    """A line of a patch. `file`, `number`: the place of an added line in the new tree; 0 for another line."""
 
     text: str
     file: str = ""
     number: int = 0
 
 
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A patch: the mail that has it, if there is one, and its lines in the tree that all patches have changed."""
+
+    mail: Message | None
+    lines: tuple[Line, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Applied:
+    """Patches in a copy of the folders that they change."""
+
+    parts: tuple[Part, ...]
+    scratch: Path
+
+    def added(self) -> set[tuple[Path, int]]:
+        """The lines of the new tree that the patches add."""
+        return {
+            (self.scratch / line.file, line.number)
+            for part in self.parts
+            for line in part.lines
+            if line.number
+        }
+
+    def sources(self) -> list[Path]:
+        """The sources that register a PMU and that the patches change, or that may use a changed file."""
+        changed = sorted({path for path, _ in self.added() if path.suffix in SUFFIXES})
+        found = {path for path in changed if path.suffix == ".c" and _has_pmu(path)}
+        for path in changed:
+            if path not in found:
+                found |= {other for other in path.parent.glob("*.c") if _uses(other, path)}
+        return sorted(found)
+
+
+def _uses(source: Path, other: Path) -> bool:
+    """Whether a source that has a PMU includes another file, or calls a function of it."""
+    text = source.read_text("utf-8", errors="replace")
+    if not has_pmu(text):
+        return False
+    if other.suffix == ".h":
+        return f'"{other.name}"' in text
+    names = "|".join(DEFINED.findall(other.read_text("utf-8", errors="replace")))
+    return bool(names) and re.search(rf"\b(?:{names})\b", text) is not None
+
+
+def _has_pmu(path: Path) -> bool:
+    return has_pmu(path.read_text("utf-8", errors="replace"))
+
+
+def has_pmu(text: str) -> bool:
+    """Whether a source has a PMU."""
+    return any(word in text for word in ("perf_pmu_register", "struct pmu ", "armpmu_register"))
+
+
 def is_patch(path: Path) -> bool:
     """Whether a file is a patch, by its name or by its text."""
     if path.suffix in (".patch", ".diff", ".mbox", ".eml"):
-        return True
+        return not path.is_dir()
     if path.suffix in SUFFIXES or not path.is_file():
         return False
     return re.search(r"^\+\+\+ ", path.read_text("utf-8", errors="replace"), re.M) is not None
 
 
-def read_lines(text: str, starts: Starts | None = None) -> Iterator[Line]:
-    """The lines of a patch, each added line with its place. `starts`: the lines at which the hunks apply."""
-    file, number, old, new, hunks = "", 0, 0, 0, 0
-    for line in text.splitlines():
+def read_parts(path: Path) -> Iterator[tuple[Message | None, str]]:
+    """The patches of a file, each with its mail. UserError for a file that cannot be read."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    if len(data) > LARGEST:
+        raise UserError(f"{path}: {len(data)} bytes; a patch has at most {LARGEST}")
+    found = False
+    for part in MAILBOX.split(data) if MAILBOX.match(data) else [data]:
+        mail = email.message_from_bytes(part) if HEADER.match(part) else None
+        text = _body(mail) if mail else part.decode("utf-8", "surrogateescape")
+        text = text.replace("\r\n", "\n")
+        if re.search(r"^(?:\+\+\+ \S|rename from )", text, re.M):
+            found = True
+            yield mail, text
+    if not found:
+        raise UserError(f"{path}: no patch: it has no line '+++ FILE'")
+
+
+def _body(mail: Message) -> str:
+    """The text of a mail and of its attachments that are texts, without their encoding."""
+    texts = []
+    for part in mail.walk():
+        data = part.get_payload(decode=True)
+        if part.get_content_maintype() != "text" or not isinstance(data, bytes):
+            continue
+        try:
+            texts.append(data.decode(part.get_content_charset() or "utf-8", "surrogateescape"))
+        except (LookupError, UnicodeDecodeError):
+            texts.append(data.decode("utf-8", "surrogateescape"))
+    return "\n".join(texts)
+
+
+def sections(text: str) -> Iterator[list[str]]:
+    """The lines about each file of a patch. Lines outside of them are of no section."""
+    section: list[str] = []
+    old = new = 0
+    for line in text.split("\n"):
         if old <= 0 and new <= 0:
-            if found := FILE.match(line):
-                file, hunks = found[1], 0
+            if SECTION.match(line) and not (
+                section and line.startswith("--- ") and not any(map(HUNK.match, section))
+            ):
+                if section:
+                    yield section
+                section = [line]
+                continue
+            if hunk := HUNK.match(line):
+                old, new = int(hunk[1] or 1), int(hunk[3] or 1)
+            elif not section or line in ("-- ", ""):
+                continue
+        else:
+            old -= not line.startswith(("+", "\\"))
+            new -= not line.startswith(("-", "\\"))
+        section.append(line)
+    if section:
+        yield section
+
+
+def names_of(section: Sequence[str], strip: int) -> list[str]:
+    """The names of the old and of the new file of a section, in the tree."""
+    names = []
+    for line in section:
+        if HUNK.match(line):
+            break
+        if found := FILE.match(line):
+            names.append(_inside(found[1], strip))
+        elif found := RENAME.match(line):
+            names.append(found[1])
+    return names
+
+
+def _inside(name: str, strip: int) -> str:
+    """The name of a file in the tree."""
+    return name.partition("/")[2] if strip else name
+
+
+def apply(patches: Sequence[Path], tree: Path, scratch: Path) -> Applied:
+    """Copies the folders that patches change from `tree` to `scratch`, and applies them there, one by one."""
+    if not tree.is_dir():
+        raise UserError(f"{tree}: no folder")
+    _copy(tree, scratch, Path("include/linux"), "perf_event.h")
+    copied: set[Path] = set()
+    states: list[tuple[Message | None, list[Line], dict[str, list[str]]]] = []
+    for path in patches:
+        for mail, text in read_parts(path):
+            lines = _apply(path, text, tree, scratch, copied)
+            files = {line.file for line in lines if line.number}
+            states.append((mail, lines, {name: _lines(scratch / name) for name in files}))
+    parts = []
+    for mail, lines, state in states:
+        moved = {name: _moved(before, _lines(scratch / name)) for name, before in state.items()}
+        parts.append(
+            Part(
+                mail,
+                tuple(
+                    Line(line.text, line.file, moved[line.file].get(line.number, 0))
+                    if line.number
+                    else line
+                    for line in lines
+                ),
+            )
+        )
+    applied = Applied(tuple(parts), scratch)
+    if not applied.added():
+        raise UserError(f"{patches[0]}: it adds no line to a C source")
+    if not applied.sources():
+        raise UserError(f"{patches[0]}: no source that it changes belongs to a PMU")
+    return applied
+
+
+def _apply(path: Path, text: str, tree: Path, scratch: Path, copied: set[Path]) -> list[Line]:
+    """Applies one patch. Returns its lines, each added line of a source with its place."""
+    wanted: list[str] = []
+    build: list[str] = []
+    # The output of diff may have names without a folder in front.
+    names = [found[1] for s in sections(text) for line in s if (found := FILE.match(line))]
+    strip = 0 if any((tree / name).is_file() for name in names) else 1
+    for section in sections(text):
+        names = names_of(section, strip)
+        for name in names:
+            if not name or Path(name).is_absolute() or ".." in Path(name).parts:
+                raise UserError(f"{path}: {name or 'a file'} is not in the tree")
+            for folder, glob in ((Path(name).parent, "*"), (Path(name).parent.parent, "*.h")):
+                if folder not in copied:
+                    _copy(tree, scratch, folder, glob)
+                    copied |= {folder} if glob == "*" else set()
+        if any(Path(name).suffix in SUFFIXES for name in names):
+            wanted += section
+        elif any(Path(name).name in BUILD for name in names):
+            build += section
+    # Another tree may have other neighbours in these files, and a source can be reviewed without them.
+    _patch(build, strip, scratch)
+    if not wanted:
+        return []
+    done = _patch(wanted, strip, scratch)
+    if done.returncode:
+        reasons = [line for line in (done.stderr + done.stdout).splitlines() if FAILED.search(line)]
+        # The number is that of a line of the sections that were applied.
+        reason = re.sub(r" at (?:input )?line \d+", "", (reasons or ["no hunk fits"])[0])
+        raise UserError(f"{path} does not apply to {tree}: {reason.strip(' :')}")
+    return list(_read_lines(text, strip, dict(_starts(done.stdout))))
+
+
+def _patch(lines: Sequence[str], strip: int, scratch: Path) -> subprocess.CompletedProcess[str]:
+    """Runs patch. One that is applied already is an error: patch would take it back."""
+    return subprocess.run(
+        ["patch", f"-p{strip}", "--batch", "--forward", "--verbose", "--no-backup-if-mismatch"],
+        cwd=scratch,
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+        errors="surrogateescape",
+        check=False,
+        env={**os.environ, "LC_ALL": "C"},
+    )
+
+
+def _read_lines(text: str, strip: int, starts: Starts) -> Iterator[Line]:
+    """The lines of a patch. `starts`: the lines at which the hunks apply."""
+    file, number, old, new, hunks = "", 0, 0, 0, 0
+    for line in text.split("\n"):
+        if old <= 0 and new <= 0:
+            if line.startswith("+++ ") and (found := FILE.match(line)):
+                file, hunks = _inside(found[1], strip), 0
             elif hunk := HUNK.match(line):
                 old, number, new = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
                 hunks += 1
-                number = (starts or {}).get((file, hunks), number)
+                number = starts.get((file, hunks), number)
             yield Line(line)
         elif line.startswith("+"):
-            yield Line(line, file, number)
+            yield Line(line, file, number if Path(file).suffix in SUFFIXES else 0)
             number, new = number + 1, new - 1
         elif line.startswith("-"):
             yield Line(line)
@@ -69,75 +293,26 @@ def read_lines(text: str, starts: Starts | None = None) -> Iterator[Line]:
                 number, old, new = number + 1, old - 1, new - 1
 
 
-@dataclasses.dataclass(frozen=True)
-class Applied:
-    """A patch in a copy of the folders that it changes."""
-
-    text: str
-    scratch: Path
-    starts: Starts
-
-    def lines(self) -> Iterator[Line]:
-        """The lines of the patch."""
-        return read_lines(self.text, self.starts)
-
-    def added(self) -> set[tuple[Path, int]]:
-        """The lines of the new tree that the patch adds."""
-        return {(self.scratch / line.file, line.number) for line in self.lines() if line.number}
-
-    def sources(self) -> list[Path]:
-        """The C sources that the patch changes."""
-        names = {line.file for line in self.lines() if line.number and line.file.endswith(".c")}
-        return sorted(self.scratch / name for name in names)
+def _lines(path: Path) -> list[str]:
+    return path.read_text("utf-8", errors="replace").split("\n") if path.is_file() else []
 
 
-def apply(patch: Path, tree: Path, scratch: Path) -> Applied:
-    """Copies the folders that a patch changes from `tree` to `scratch`, and applies the patch there."""
-    text = patch.read_text("utf-8", errors="replace")
-    names = {
-        found[1]
-        for line in read_lines(text)
-        if not line.number and (found := FILE.match(line.text))
+def _moved(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
+    """The numbers that the lines of a file have after later patches. A line that is gone has none."""
+    if before == after:
+        return {number: number for number in range(1, len(before) + 1)}
+    matcher = difflib.SequenceMatcher(None, before, after)
+    return {
+        block.a + i + 1: block.b + i + 1
+        for block in matcher.get_matching_blocks()
+        for i in range(block.size)
     }
-    names.discard("/dev/null")
-    if not names:
-        raise UserError(f"{patch}: no patch: it has no line '+++ FILE'")
-    for name in names:
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise UserError(f"{patch}: {name} is not in the tree")
-    for folder in {Path(name).parent for name in names}:
-        _copy(tree, scratch, folder, "*")
-    _copy(tree, scratch, Path("include/linux"), "perf_event.h")
-    argv = [
-        "patch",
-        "-p1",
-        "--batch",
-        "--verbose",
-        "--no-backup-if-mismatch",
-        "-i",
-        str(patch.resolve()),
-    ]
-    done = subprocess.run(
-        argv,
-        cwd=scratch,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "LC_ALL": "C"},
-    )
-    if done.returncode:
-        failed = [line for line in done.stdout.splitlines() if re.search("FAILED|can't find", line)]
-        raise UserError(f"{patch} does not apply to {tree}: {(failed or ['no hunk fits'])[0]}")
-    applied = Applied(text, scratch, dict(_starts(done.stdout)))
-    if not applied.sources():
-        raise UserError(f"{patch}: it adds no line to a C source")
-    return applied
 
 
 def _copy(tree: Path, scratch: Path, folder: Path, glob: str) -> None:
     (scratch / folder).mkdir(parents=True, exist_ok=True)
     for file in (tree / folder).glob(glob) if (tree / folder).is_dir() else ():
-        if file.is_file():
+        if file.is_file() and not (scratch / folder / file.name).exists():
             shutil.copy(file, scratch / folder / file.name)
 
 
@@ -151,22 +326,7 @@ def _starts(output: str) -> Iterator[tuple[tuple[str, int], int]]:
             yield (file, int(hunk[1])), int(hunk[2])
 
 
-def reply(applied: Applied, findings: Sequence[Finding]) -> str:
-    """The patch as an inline reply: each finding is below the line that it is about."""
-    by_line: dict[tuple[Path, int], list[Finding]] = {}
-    for finding in findings:
-        by_line.setdefault((finding.file, finding.line), []).append(finding)
-    shown = []
-    for line in applied.lines():
-        shown.append(f"> {line.text}".rstrip())
-        for finding in (
-            by_line.get((applied.scratch / line.file, line.number), []) if line.number else []
-        ):
-            about = about_checks()[finding.check]
-            shown += [
-                "",
-                f"[{finding.verdict}, {', '.join(about.rules)}] {finding.message}.",
-                about.why,
-                "",
-            ]
-    return "\n".join(shown)
+def own(applied: Applied, findings: Sequence[Finding]) -> list[Finding]:
+    """The findings on lines that the patches add."""
+    lines = applied.added()
+    return [finding for finding in findings if (finding.file, finding.line) in lines]

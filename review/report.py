@@ -26,20 +26,26 @@ SCHEMA: toml_file.Schema = {
             "title": toml_file.TEXT,
             "why": toml_file.TEXT,
             "refute": toml_file.TEXT,
-        }
+            "fixed": toml_file.TEXT,
+        },
+        optional=["fixed"],
     ),
 }
 
 
 @dataclasses.dataclass(frozen=True)
 class About:
-    """A check: the ids of its rules, the callback, the duty, its reason, and a reason why a finding may be wrong."""
+    """A check: the ids of its rules, the callback, the duty, its reason, and a reason why a finding may be wrong.
+
+    `fixed`: a commit of Linux that mended the mistake elsewhere, or "".
+    """
 
     rules: tuple[str, ...]
     callback: str
     title: str
     why: str
     refute: str
+    fixed: str
 
 
 @cache
@@ -48,7 +54,12 @@ def about_checks() -> dict[str, About]:
     table = toml_file.load(TABLE, SCHEMA)
     return {
         name: About(
-            tuple(entry["rules"]), *(entry[key] for key in ("callback", "title", "why", "refute"))
+            tuple(entry["rules"]),
+            entry["callback"],
+            entry["title"],
+            entry["why"],
+            entry["refute"],
+            entry.get("fixed", ""),
         )
         for name, entry in table.items()
     }
@@ -61,11 +72,16 @@ def shown(path: Path) -> str:
 
 
 def line_of(finding: Finding) -> str:
-    """A finding as two lines."""
+    """A finding as two lines, or as three if a commit fixed this mistake elsewhere."""
     about = about_checks()[finding.check]
     rules = ", ".join(about.rules)
     place = f"{shown(finding.file)}:{finding.line}"
-    return f"{place}: {finding.verdict} {finding.check} ({rules}): {finding.message}\n    why: {about.why}"
+    lines = [f"{place}: {finding.verdict} {finding.check} ({rules}): {finding.message}"]
+    lines += [
+        f"    why: {about.why}",
+        *([f"    fixed elsewhere: {about.fixed}"] * bool(about.fixed)),
+    ]
+    return "\n".join(lines)
 
 
 def summary(findings: Sequence[Finding], waived: int, files: int) -> str:

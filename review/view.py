@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 
 from .facts import Fact
-from .program import Pmu, Program, Step
+from .program import CALLBACKS, Pmu, Program, Step
 
 BREACH, SUSPECT, CLEAN, CANNOT_TELL = "BREACH", "SUSPECT", "CLEAN", "CANNOT_TELL"
 VERDICTS = (BREACH, SUSPECT, CANNOT_TELL, CLEAN)
 """From the worst to the best."""
-SOFTWARE = re.compile(r"is_software_event\(|task_ctx_nr|perf_sw_context")
+WRITERS = "perf_event_overflow|perf_aux_output_begin|perf_output_sample"
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -62,9 +62,17 @@ class View:
     @cached_property
     def samples(self) -> bool:
         """Whether the PMU can write samples or a trace."""
-        return bool(
-            self.program.calls("perf_event_overflow|perf_aux_output_begin|perf_output_sample")
-        ) or ("setup_aux" in self.pmu.members)
+        if "setup_aux" in self.pmu.members:
+            return True
+        writers = {call.function for call in self.program.calls(WRITERS)}
+        own = self._reached(self.pmu)
+        others = set().union(*(self._reached(pmu) for pmu in self.program.pmus))
+        # Only another PMU of the module writes what its callbacks reach. An interrupt may write for any PMU.
+        return bool(writers - (others - own))
+
+    def _reached(self, pmu: Pmu) -> set[str]:
+        """The functions that the callbacks of a PMU reach."""
+        return self.program.reached(*(pmu.value(name).lstrip("&") for name in CALLBACKS))
 
     @cached_property
     def add(self) -> list[Step]:

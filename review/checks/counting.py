@@ -12,6 +12,10 @@ from ..view import BREACH, SUSPECT, View, check
 Found = Iterator[tuple[str, Fact, str]]
 READ32 = re.compile(r"\w*readl(?:_relaxed)?\Z|ioread32\Z|\w*(?:read_csr|csr_read)\w*\Z")
 """A read of at most 32 bits. One of a CSR has them on 32 bit."""
+STORED32 = re.compile(
+    r"(?:regmap|pci_read_config_dword|pci_bus_read_config_dword|amd_smn)(?:_read)?\Z"
+)
+"""A read of 32 bits that is stored through its last argument."""
 SPLIT = re.compile(r"(?:hi_lo|lo_hi)_readq(?:_relaxed)?\Z|ioread64_(?:hi_lo|lo_hi)\Z")
 UNDO = re.compile(
     r"free|clear|put|release|undo|remove|unset|del\b|del_|cancel|unlock_counter", re.I
@@ -60,7 +64,34 @@ def _halves(facts: list[Fact]) -> list[Fact]:
         and (f.words[0] in names or f.words[1].strip() == "|=")
         and any(READ32.match(name) for name in re.findall(r"\w+", f.words[-1]))
     }
-    return [f for f in reads if f.line in kept or f.words[0] in names]
+    found = [f for f in reads if f.line in kept or f.words[0] in names]
+    return found + _stored_halves(facts, names)
+
+
+def _stored_halves(facts: list[Fact], names: set[str]) -> list[Fact]:
+    """The reads that store 32 bits in a variable, whose value becomes a part of a variable of `names`."""
+    reads = [f for f in facts if f.kind == "call" and STORED32.match(f.words[0])]
+    places = [re.search(r"\(u32\*\)&(\w+)(\+1)?\Z", read.words[1]) for read in reads]
+    parts = {(place[1], place[2]) for place in places if place}
+    # The halves of one variable, each at its place.
+    found = [
+        read
+        for read, place in zip(reads, places)
+        if place and {(place[1], None), (place[1], "+1")} <= parts
+    ]
+    for read in reads:
+        variable = read.words[1].rsplit(",", 1)[-1].lstrip("&")
+        again = [f for f in reads if f.line > read.line and f.words[1].endswith(f"&{variable}")]
+        end = again[0].line if again else facts[-1].line + 1
+        if variable in names or any(
+            f.kind == "set"
+            and read.line <= f.line < end
+            and f.words[0].lstrip("*") in names
+            and re.search(rf"\b{re.escape(variable)}\b", f.words[-1])
+            for f in facts
+        ):
+            found.append(read)
+    return found
 
 
 def _has_do(view: View, facts: list[Fact]) -> bool:
@@ -91,6 +122,9 @@ def prev_count(view: View) -> Found:
         ]
         if replaced and not any("xchg" in f.words[0] for f in facts):
             yield SUSPECT, replaced[0], "the count is set, and not advanced from prev_count"
+            continue
+        if adds and (whole := _added_whole(facts, adds)):
+            yield BREACH, whole, "the value of the counter is added, and not its difference to prev_count"
             continue
         if not adds or any("xchg" in f.words[0] or "xchg" in "".join(f.words) for f in facts):
             continue
@@ -126,6 +160,31 @@ def prev_count(view: View) -> Found:
             yield SUSPECT, adds[
                 0
             ], "the count is added without prev_count, so a read in between counts twice"
+
+
+def _added_whole(facts: list[Fact], adds: list[Fact]) -> Fact | None:
+    """The statement that adds to the count what the exchange made the new prev_count."""
+    for fact in facts:
+        found = re.search(r"local64_(?:cmp)?xchg\(([^()]*)\)", "".join(fact.words))
+        words = found[1] if found else fact.words[1] if _exchanges(fact) else ""
+        if "prev_count" not in words:
+            continue
+        new = words.rsplit(",", 1)[-1]
+        for add in adds:
+            changed = any(
+                f.kind == "set" and f.words[0] == new and f.line > fact.line for f in facts
+            )
+            if (
+                re.fullmatch(r"[a-z]\w*", new)
+                and add.words[1].startswith(f"{new},")
+                and not changed
+            ):
+                return add
+    return None
+
+
+def _exchanges(fact: Fact) -> bool:
+    return fact.kind == "call" and re.fullmatch(r"local64_(?:cmp)?xchg", fact.words[0]) is not None
 
 
 def _moves(view: View, callbacks: list[str]) -> bool:
@@ -240,6 +299,11 @@ def _is_effect(view: View, fact: Fact) -> bool:
         if (
             re.search(r"\[[^\]]*\]$", fact.words[0])
             and "->" in fact.words[0]
+            and fact.words[-1] == "event"
+        ):
+            return True
+        if (
+            re.fullmatch(r"(?!event\b|hwc?\b)\w+->[\w.]+", fact.words[0])
             and fact.words[-1] == "event"
         ):
             return True

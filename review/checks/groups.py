@@ -458,16 +458,15 @@ def finds_counter(view: View, step: Step) -> bool:
         return True
     if fact.kind != "set" or step.depth:
         return False
-    if (
-        re.search(r"\[hwc?->idx\]$|\[event->hw\.idx\]$", fact.words[0])
-        and fact.words[-1] == "event"
-    ):
-        # The counter was chosen by event_init, so another event of the group may have it.
-        return not any(
-            s.fact.kind == "set" and s.fact.words[0].endswith("idx")
-            for s in view.add
-            if s.depth < 2
-        )
+    if fact.words[-1] == "event" and fact.words[0].endswith("]"):
+        if re.search(r"\[(?:hwc?->|event->hw\.)idx\]$", fact.words[0]):
+            # The counter was chosen by event_init, so another event of the group may have it.
+            return not any(
+                s.fact.kind == "set" and re.search(r"(?:->|\.)idx$", s.fact.words[0])
+                for s in view.add
+                if s.depth < 2
+            )
+        return _indexed_by_event(view, fact)
     if not re.search(
         r"(?:alloc|get)_?\w*(?:idx|index|counter)\w*\(", fact.words[-1]
     ) and not _named_counter(fact):
@@ -477,6 +476,18 @@ def finds_counter(view: View, step: Step) -> bool:
         f.kind == "if" and f.line > fact.line and re.search(rf"(?<![\w>.]){name}<0", f.words[0])
         for f in view.program.functions[fact.function]
     )
+
+
+def _indexed_by_event(view: View, fact: Fact) -> bool:
+    """Whether the index of a table is a member of the event, such as its config, or a copy of one."""
+    index = fact.words[0].rpartition("[")[2][:-1]
+    values = [
+        f.words[-1]
+        for f in view.program.functions[fact.function]
+        if f.kind == "set" and f.words[0] == index
+    ]
+    pattern = r"(?:hwc?->|event->hw\.|event->attr\.)\w+"
+    return all(re.fullmatch(pattern, value) for value in values or [index])
 
 
 def _named_counter(fact: Fact) -> bool:

@@ -27,6 +27,8 @@ PRINTS = re.compile(
     r"pr_(?:err|warn|info|notice|crit|alert|emerg|cont)|"
     r"printk|WARN|WARN_ON|acpi_handle_err|dev_printk)(?:_ratelimited)?\Z"
 )
+OWN_PRINTS = re.compile(r"[a-z]\w*_(?:err|warn|notice|crit|alert|emerg)(?:_ratelimited)?\Z")
+"""A macro or a function of the driver, if it gets a text."""
 NUMBER = re.compile(r"get_\w*event|event_?(?:id|type)|[A-Z_]EVENT")
 """An expression that takes the number of an event from its config."""
 CHECKER = re.compile(r"(?:get|to|valid|check|map)\w*(?:event|config)\w*\(|EVENT\w*\(")
@@ -81,9 +83,7 @@ def type_first(view: View) -> Found:
         ):
             yield verdict, step.fact, f"{step.fact.words[0]} is returned before the type is checked"
             return
-        if step.fact.kind == "call" and (
-            WRITES.match(step.fact.words[0]) or PRINTS.match(step.fact.words[0])
-        ):
+        if step.fact.kind == "call" and (WRITES.match(step.fact.words[0]) or _prints(step.fact)):
             yield verdict, step.fact, f"{step.fact.words[0]}() is called before the type is checked"
             return
 
@@ -217,6 +217,11 @@ def config_range(view: View) -> Found:
             if not _bounded(view, step.fact):
                 yield BREACH, step.fact, "attr.config is an index, and nothing limits it"
                 return
+        if joined := re.search(
+            r"attr\.config[12]?&&([A-Z][A-Z0-9_]+)\b(?!\()", "".join(step.fact.words)
+        ):
+            yield BREACH, step.fact, f"&& makes 0 or 1 of attr.config: & {joined[1]} is meant"
+            return
         beyond = re.search(r"config>([A-Z]\w+)\)*(?:\Z|\|\|)", step.fact.words[0])
         if step.fact.kind == "if" and beyond and f"[{beyond[1]}]" in view.program.source:
             yield SUSPECT, step.fact, f"{beyond[1]} is the length of a table, and passes this test"
@@ -310,6 +315,11 @@ def no_exclude(view: View) -> Found:
         view.init, r"exclude_\w+|event_has_any_exclude_flag"
     ):
         return
+    if any(
+        view.mentions(view.program.callback(view.pmu, name), r"\bexclude_(?:user|kernel|hv)\b")
+        for name in ("add", "start", "read")
+    ):
+        return  # The driver programs the bits.
     if view.capabilities and not re.search(r"PERF_PMU_CAP|^0$", view.capabilities):
         yield CANNOT_TELL, view.pmu.place, f"the capabilities are {view.capabilities}"
         return
@@ -347,7 +357,7 @@ def user_print(view: View) -> Found:
             fact = step.fact
             if fact.kind != "call" or (fact.file, fact.line) in seen:
                 continue
-            if PRINTS.match(fact.words[0]) and not (
+            if _prints(fact) and not (
                 fact.words[0].startswith("WARN") and callback != "event_init"
             ):
                 seen.add((fact.file, fact.line))
@@ -357,6 +367,13 @@ def user_print(view: View) -> Found:
                 sure = sure and (step.depth < 2 or _is_about_event(view, fact))
                 message = f"{callback} prints by {fact.words[0]}(): any user fills the log"
                 yield BREACH if sure else SUSPECT, fact, message
+
+
+def _prints(call: Fact) -> bool:
+    """Whether a call prints to the kernel log."""
+    if PRINTS.match(call.words[0]):
+        return True
+    return OWN_PRINTS.match(call.words[0]) is not None and '"' in call.words[1]
 
 
 def _is_about_event(view: View, fact: Fact) -> bool:

@@ -179,6 +179,7 @@ def _is_counters(view: View, arguments: list[str]) -> bool:
 @check("migrate-order")
 def migrate_order(view: View) -> Found:
     """At offline the events move first, then the interrupt."""
+    yield from _never_moved(view)
     for name, facts in view.program.functions.items():
         first = None
         for step in view.program.walk(name):
@@ -192,6 +193,19 @@ def migrate_order(view: View) -> Found:
                 if first and (first.depth == 0 or step.depth == 0):
                     yield BREACH, first.at, "the interrupt moves to another CPU before the events do"
                 break
+
+
+def _never_moved(view: View) -> Found:
+    """A callback of hotplug that chooses another CPU and leaves the events on the one that goes."""
+    if not view.is_uncore or view.program.calls("perf_pmu_migrate_context"):
+        return
+    for call in view.program.calls(r"__cpuhp_setup\w*|cpuhp_setup_state\w*"):
+        name = split_arguments(call.words[1])[-1]
+        for step in view.program.walk(name):
+            if step.fact.kind == "call" and re.match(r"cpumask_any\w*but\Z", step.fact.words[0]):
+                message = "another CPU is chosen, and the events stay: perf_pmu_migrate_context() is not called"
+                yield BREACH, step.at, message
+                return
 
 
 @check("unbind")

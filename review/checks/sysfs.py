@@ -13,6 +13,8 @@ Found = Iterator[tuple[str, Fact, str]]
 EVENT_MACRO = re.compile(r"\w*(?:EVENT|CYCLE)\w*|\w+_(?:evt|event)\w*", re.I)
 PRINTS = r"\b(s[cn]*printf)\(\s*(?:{})\s*(?:\+\s*\*?\w+\s*)?,(?!\s*sizeof|\s*\w*(?:len|size)\b)"
 """A call that prints to a page; one that gets the size of a variable prints to something else."""
+SHOWN = re.compile(r"struct (?:device|kobj)_attribute \*\w+,\s*char \*(\w+)\)")
+"""The parameter of a function that shows a file."""
 NAME = re.compile(r"\"?([A-Za-z][\w.-]*)\"?\Z")
 
 
@@ -23,7 +25,8 @@ def sysfs_emit(view: View) -> Found:
         if path != view.program.root and path.suffix != ".h":
             continue
         # A pointer that walks over the page.
-        names = {"buf", "page", *re.findall(r"\bchar \*(\w+)\s*=\s*(?:buf|page)\s*[;,]", text)}
+        names = {"buf", "page", *SHOWN.findall(text)}
+        names |= set(re.findall(rf"\bchar \*(\w+)\s*=\s*(?:{'|'.join(names)})\s*[;,]", text))
         for found in re.finditer(PRINTS.format("|".join(sorted(names))), text):
             line = text.count("\n", 0, found.start()) + 1
             place = Fact(line, 0, "call", "", (found[1],), path)
@@ -34,13 +37,14 @@ def sysfs_emit(view: View) -> Found:
 def event_name(view: View) -> Found:
     """The name of an event has one case and no other characters than letters, digits, dot, underscore, hyphen."""
     for fact in view.program.facts:
-        if (
-            fact.kind != "call"
-            or fact.file != view.program.root
-            or not EVENT_MACRO.match(fact.words[0])
-        ):
+        if fact.kind != "call" or fact.file != view.program.root:
             continue
-        if not re.search(r"ATTR|attr", fact.words[0]) and "attr" not in fact.function:
+        attribute = re.search(r"ATTR|attr", fact.words[0]) is not None
+        if not EVENT_MACRO.match(fact.words[0]):
+            # A macro with another name, in the table of events.
+            if not attribute or not re.search(r"event|evt", fact.function):
+                continue
+        elif not attribute and "attr" not in fact.function:
             continue
         first = fact.words[1].split(",")[0]
         name = NAME.match(first)

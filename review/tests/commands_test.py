@@ -62,7 +62,8 @@ def test_breach_is_exit_status_1_and_names_rule_line_and_reason(
     lines = capsys.readouterr().out.splitlines()
     assert "example.c:" in lines[0] and "BREACH module-owner (DRC-009, HOT-009)" in lines[0]
     assert lines[1].startswith("    why: rmmod succeeds")
-    assert lines[2].startswith("1 file: 1 BREACH;")
+    assert lines[2] == '    fixed elsewhere: ccf26483416a ("perf/x86/amd/power: Assign pmu.module")'
+    assert lines[3].startswith("1 file: 1 BREACH;")
 
 
 def test_clean_driver_is_exit_status_0(capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,7 +86,13 @@ def test_reply_has_the_finding_below_the_line(
     assert main([str(tree.parent / "mail.patch"), "--tree", str(tree), "--reply"]) == 1
     out = capsys.readouterr().out
     assert REPLY in out
-    assert all(line.startswith(">") for line in out.split("\n[")[0].strip().splitlines())
+    head, _, quoted = out.split("\n[BREACH")[0].partition("\n\n")
+    assert head.splitlines()[:2] == [
+        "Subject: Re: [PATCH] drivers/perf: example: count reads",
+        "To: A Vendor <a@vendor.example>",
+    ]
+    assert quoted.startswith("A Vendor <a@vendor.example> wrote:\n[ ... ]\n> --- a/drivers")
+    assert all(line[:1] in (">", "") for line in quoted.splitlines()[2:])
 
 
 def test_json_is_a_file_of_the_layer_source(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,6 +22,25 @@ REGISTRATION = """	if (ret)
 		cpuhp_state_remove_instance_nocalls(ex_hp_state, &ex->node);
 	return ret;
 """
+IDENTIFIER = """char *buf)
+{
+	struct ex_pmu *ex = to_ex_pmu(dev_get_drvdata(dev));
+
+	return sysfs_emit(buf, "0x%x"""
+READ = """	high = readl_relaxed(ex->base + EX_HIGH(idx));
+	do {
+		again = high;
+		low = readl_relaxed(ex->base + EX_LOW(idx));
+		high = readl_relaxed(ex->base + EX_HIGH(idx));
+	} while (high != again);
+"""
+STORED = """	regmap_read(ex->map, EX_HIGH(idx), &high);
+	regmap_read(ex->map, EX_LOW(idx), &low);
+"""
+IN_PLACE = """	pci_read_config_dword(ex->pci, EX_LOW(idx), (u32 *)&low);
+	pci_read_config_dword(ex->pci, EX_HIGH(idx), (u32 *)&low + 1);
+"""
+ADDED = "	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;\n	if (flags & PERF_EF_START)\n"
 WAIT = """	u32 high, low;
 	int i;
 
@@ -70,6 +89,24 @@ WAIT = """	u32 high, low;
             "SUSPECT",
         ),
         ('"example_%d_pmu", pdev->id', "EX_NAME", "name-index", "SUSPECT"),
+        ("local64_add(now - before,", "local64_add(now,", "prev-count", "BREACH"),
+        ("config & ~EX_EVENT_MASK)", "config && EX_EVENT_MASK)", "config-range", "BREACH"),
+        ("EX_EVENT_ATTR(reads, 0x01)", "EX_TIME_ATTR(Reads_all, 0x01)", "event-name", "BREACH"),
+        ('dev_dbg(ex->dev, "unknown', 'ex_err(ex, "unknown', "user-print", "BREACH"),
+        (
+            IDENTIFIER,
+            IDENTIFIER.replace("buf", "out").replace("sysfs_emit", "sprintf"),
+            "sysfs-emit",
+            "BREACH",
+        ),
+        (READ, STORED, "torn-read", "BREACH"),
+        (READ, IN_PLACE, "torn-read", "BREACH"),
+        (
+            ADDED,
+            f"	ex->last = event;\n	if (ex->broken)\n		return -EIO;\n{ADDED}",
+            "add-undo",
+            "BREACH",
+        ),
     ],
 )
 def test_mistake_in_other_words_is_found(
@@ -110,3 +147,54 @@ def test_snapshot_that_the_driver_waits_for_is_not_torn(tmp_path: Path) -> None:
     end = source.index("\n}\n", start)
     (tmp_path / "a.c").write_text(source[:start] + "{\n" + WAIT + source[end + 1 :], "utf-8")
     assert review([tmp_path / "a.c"]) == ([], [])
+
+
+def findings(source: str, folder: Path) -> set[tuple[str, str]]:
+    """The checks and verdicts of a source."""
+    (folder / "a.c").write_text(source, "utf-8")
+    found, errors = review([folder / "a.c"])
+    assert not errors
+    return {(finding.check, finding.verdict) for finding in found}
+
+
+def test_exclude_bits_that_start_programs_are_no_mistake(tmp_path: Path) -> None:
+    source = examples.read()["no-exclude"].text()
+    assert ("no-exclude", "BREACH") in findings(source, tmp_path)
+    filtered = source.replace(
+        "	event->hw.state = 0;\n", "	ex_filter(event->attr.exclude_user);\n", 1
+    )
+    assert findings(filtered, tmp_path) == set()
+
+
+def test_table_that_config_indexes_has_one_counter_for_each_event(tmp_path: Path) -> None:
+    source = examples.read()["group-capacity"].text()
+    start = source.index("	idx = find_first_zero_bit")
+    end = source.index("	event->hw.idx = idx;")
+    source = (
+        f"{source[:start]}	idx = event->attr.config;\n	ex->events[idx] = event;\n{source[end:]}"
+    )
+    assert ("group-capacity", "BREACH") in findings(source, tmp_path)
+
+
+def test_samples_of_another_pmu_of_the_module_do_not_count(tmp_path: Path) -> None:
+    source = examples.read()["refuse-sampling"].text()
+    other = (
+        "static void ex_trace_read(struct perf_event *event)\n{\n"
+        "	perf_event_overflow(event, &data, regs);\n}\n\n"
+        "static struct pmu ex_trace = {\n	.module = THIS_MODULE,\n	.event_init = ex_event_init,\n"
+        "	.capabilities = PERF_PMU_CAP_NO_EXCLUDE,\n	.read = ex_trace_read,\n};\n"
+    )
+    source = source.replace("static int ex_probe(", f"{other}\nstatic int ex_probe(")
+    assert ("refuse-sampling", "BREACH") in findings(source, tmp_path)
+    writes = source.replace(
+        "	struct ex_pmu *ex = data;\n", "	perf_event_overflow(event, &data, regs);\n", 1
+    )
+    assert ("refuse-sampling", "BREACH") not in findings(writes, tmp_path)
+
+
+def test_events_that_no_callback_of_hotplug_moves_are_a_mistake(tmp_path: Path) -> None:
+    start = '	return cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "ex", NULL, ex_offline);\n'
+    source = f"{examples.CLEAN.read_text('utf-8')}\nstatic int ex_start_all(void)\n{{\n{start}}}\n"
+    assert findings(source, tmp_path) == set()
+    moved = "	perf_pmu_migrate_context(&ex->pmu, cpu, target);\n"
+    assert findings(source.replace(moved, ""), tmp_path) == {("migrate-order", "BREACH")}
