@@ -64,11 +64,6 @@ class Column:
     waived: dict[str, frozenset[str]]
     """The waivers of each rule's cases."""
 
-    @property
-    def head(self) -> str:
-        """The heading of the column."""
-        return f"{self.target} {self.kernel}"
-
 
 def is_shown(target: str) -> bool:
     """Whether a target is one of the kernel's own drivers, or the reference driver."""
@@ -136,17 +131,21 @@ def page(
         "## Waivers",
         "",
     ]
-    used: dict[str, dict[str, set[str]]] = {}
+    used: dict[str, set[str]] = {}
+    seen: dict[str, dict[str, set[str]]] = {}
     for c in columns:
         for rule, ids in c.waived.items():
             for one in ids:
-                used.setdefault(one, {}).setdefault(rule, set()).add(c.head)
+                used.setdefault(one, set()).add(rule)
+                seen.setdefault(one, {}).setdefault(c.kernel, set()).add(c.target)
     for one in sorted(used):
-        heads = sorted(set().union(*used[one].values()))
         known = waivers.get(one, Waiver(one, "the waiver no longer exists", ""))
         link = known.link if ":" in known.link else os.path.relpath(ROOT / known.link, folder)
         text = f"{one} ({', '.join(sorted(used[one]))}): {known.reason}. [Source]({link})"
-        lines += _item(f"{text} Seen on {', '.join(heads)}.")
+        places = (
+            f"Seen on {at} with {', '.join(sorted(seen[one][at]))}." for at in sorted(seen[one])
+        )
+        lines += _item(" ".join([text, *places]))
     if not by_rule:
         return "\n".join(lines)
     lines += [
