@@ -116,11 +116,13 @@ def _review_patch(
             f"{patches[0]}: a patch needs --tree DIR, the kernel tree that it applies to"
         )
     with tempfile.TemporaryDirectory(prefix="review.") as made:
-        scratch = Path(made).resolve()
+        scratch = Path(made).resolve() / "new"
+        scratch.mkdir()
         applied = patch.apply(patches, options.tree, scratch)
         files = applied.sources()
         findings, errors = review(files)
-        findings = patch.own(applied, findings)
+        before = patch.before(applied, options.tree, Path(made).resolve() / "old")
+        findings = patch.own(applied, findings, review(before)[0], len(before))
         if options.reply:
             left, _ = waive.split(findings, waivers)
             print(reply.reply(applied, left) or "No finding is on a line that the patch adds.")

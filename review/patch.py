@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from email.message import Message
 from pathlib import Path
@@ -41,7 +42,10 @@ Starts = dict[tuple[str, int], int]
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """A line of a patch. `file`, `number`: the place of an added line in the new tree; 0 for another line."""
+    """A line of a patch. `file`, `number`: its place in the new tree if it is added, and that of the next line if it is
+
+    removed; 0 for another line.
+    """
 
     text: str
     file: str = ""
@@ -62,19 +66,20 @@ class Applied:
 
     parts: tuple[Part, ...]
     scratch: Path
+    folders: tuple[Path, ...]
 
-    def added(self) -> set[tuple[Path, int]]:
-        """The lines of the new tree that the patches add."""
-        return {
-            (self.scratch / line.file, line.number)
+    def changed(self) -> list[tuple[Path, Line]]:
+        """The lines that the patches add or remove, each with its file."""
+        return [
+            (self.scratch / line.file, line)
             for part in self.parts
             for line in part.lines
             if line.number
-        }
+        ]
 
     def sources(self) -> list[Path]:
         """The sources that register a PMU and that the patches change, or that may use a changed file."""
-        changed = sorted({path for path, _ in self.added() if path.suffix in SUFFIXES})
+        changed = sorted({path for path, _ in self.changed() if path.is_file()})
         found = {path for path in changed if path.suffix == ".c" and _has_pmu(path)}
         for path in changed:
             if path not in found:
@@ -214,9 +219,9 @@ def apply(patches: Sequence[Path], tree: Path, scratch: Path) -> Applied:
                 ),
             )
         )
-    applied = Applied(tuple(parts), scratch)
-    if not applied.added():
-        raise UserError(f"{patches[0]}: it adds no line to a C source")
+    applied = Applied(tuple(parts), scratch, tuple(sorted(copied)))
+    if not applied.changed():
+        raise UserError(f"{patches[0]}: it changes no line of a C source")
     if not applied.sources():
         raise UserError(f"{patches[0]}: no source that it changes belongs to a PMU")
     return applied
@@ -285,7 +290,7 @@ def _read_lines(text: str, strip: int, starts: Starts) -> Iterator[Line]:
             yield Line(line, file, number if Path(file).suffix in SUFFIXES else 0)
             number, new = number + 1, new - 1
         elif line.startswith("-"):
-            yield Line(line)
+            yield Line(line, file, number if Path(file).suffix in SUFFIXES else 0)
             old -= 1
         else:
             yield Line(line)
@@ -326,7 +331,27 @@ def _starts(output: str) -> Iterator[tuple[tuple[str, int], int]]:
             yield (file, int(hunk[1])), int(hunk[2])
 
 
-def own(applied: Applied, findings: Sequence[Finding]) -> list[Finding]:
-    """The findings on lines that the patches add."""
-    lines = applied.added()
-    return [finding for finding in findings if (finding.file, finding.line) in lines]
+def before(applied: Applied, tree: Path, scratch: Path) -> list[Path]:
+    """Copies the folders as they were before the patches. Returns the sources of the review that were there."""
+    for folder in (*applied.folders, Path("include/linux")):
+        _copy(tree, scratch, folder, "*" if folder in applied.folders else "perf_event.h")
+    old = [scratch / path.relative_to(applied.scratch) for path in applied.sources()]
+    return [path for path in old if path.is_file()]
+
+
+def own(
+    applied: Applied, findings: Sequence[Finding], old: Sequence[Finding], there: int
+) -> list[Finding]:
+    """The findings on lines that the patches add, and those on other lines of their files that were not there before.
+
+    `there`: the number of reviewed sources that existed before. A new or renamed source has only lines of its own.
+    """
+    added = {(path, line.number) for path, line in applied.changed() if line.text.startswith("+")}
+    files = {path for path, _ in applied.changed()} if there else set()
+    more = Counter(map(_kind, findings)) - Counter(map(_kind, old))
+    return [f for f in findings if (f.file, f.line) in added or f.file in files and more[_kind(f)]]
+
+
+def _kind(finding: Finding) -> tuple[str, str, str]:
+    """A finding without its place."""
+    return finding.check, finding.verdict, re.sub(r"\d+", "", finding.message)

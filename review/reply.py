@@ -17,17 +17,27 @@ LEFT_OUT = "[ ... ]"
 
 def reply(applied: Applied, findings: Sequence[Finding]) -> str:
     """A reply to each patch that has findings: each finding is below the line that it is about."""
-    replies = []
-    for part in applied.parts:
-        about: dict[int, list[Finding]] = {}
-        for index, line in enumerate(part.lines):
-            place = applied.scratch / line.file, line.number
-            found = [f for f in findings if line.number and (f.file, f.line) == place]
-            if found:
-                about[index] = found
-        if about:
-            replies.append("\n".join([*_head(part.mail), *_quoted(part, about)]))
-    return "\n\n".join(replies)
+    places: dict[int, dict[int, list[Finding]]] = {}
+    for finding in findings:
+        number, index = _place(applied, finding)
+        places.setdefault(number, {}).setdefault(index, []).append(finding)
+    return "\n\n".join(
+        "\n".join([*_head(part.mail), *_quoted(part, places[number])])
+        for number, part in enumerate(applied.parts)
+        if number in places
+    )
+
+
+def _place(applied: Applied, finding: Finding) -> tuple[int, int]:
+    """The patch, and the line of it, that a finding is about: its own line, or the nearest changed one."""
+    found = [
+        (abs(line.number - finding.line), line.text.startswith("-"), number, index)
+        for number, part in enumerate(applied.parts)
+        for index, line in enumerate(part.lines)
+        if line.number and applied.scratch / line.file == finding.file
+    ]
+    *_, number, index = min(found)
+    return number, index
 
 
 def _head(mail: Message | None) -> Iterator[str]:
@@ -65,7 +75,9 @@ def _quoted(part: Part, about: dict[int, list[Finding]]) -> Iterator[str]:
         for finding in about.get(index, ()):
             check = about_checks()[finding.check]
             yield ""
-            yield f"[{finding.verdict}, {', '.join(check.rules)}] {finding.message}."
+            own = part.lines[index].number == finding.line
+            place = "" if own else f" (line {finding.line})"
+            yield f"[{finding.verdict}, {', '.join(check.rules)}] {finding.message}{place}."
             yield check.why
             if check.fixed:
                 yield f"Fixed elsewhere by {check.fixed}."

@@ -39,7 +39,14 @@ def torn_read(view: View) -> Found:
         halves = _once(facts, _halves(facts))
         if len(halves) > 1:
             message = "a running counter is read in two halves, and the upper one is not read again"
-            yield BREACH, halves[0], message
+            yield SUSPECT if _of_others(view, name) else BREACH, halves[0], message
+
+
+def _of_others(view: View, name: str) -> bool:
+    """Whether a function of another file is one of several behind a pointer, so it may be of other PMUs."""
+    return view.program.functions[name][0].file != view.program.root and any(
+        name in functions and len(functions) > 1 for functions in view.program.pointers.values()
+    )
 
 
 def _once(facts: list[Fact], some: list[Fact]) -> list[Fact]:

@@ -154,7 +154,7 @@ DOCUMENT = diff("a\n", "b\n", "a/Documentation/a.rst", "b/Documentation/a.rst")
         ("".join(NEW.splitlines(True)[:-3]).encode(), "does not apply"),
         (diff(CLEAN, LOUD).replace("dev_err(", "dev_err\n(").encode(), "malformed patch"),
         (diff("", LOUD, "/dev/null").encode(), "already exists"),
-        (DOCUMENT.encode(), "it adds no line to a C source"),
+        (DOCUMENT.encode(), "it changes no line of a C source"),
         (
             diff("", "int a;\n", "/dev/null", "b/lib/a.c").encode(),
             "no source that it changes belongs to a PMU",
@@ -194,3 +194,27 @@ def test_absent_patch_and_absent_tree_are_one_line_errors(
         assert main(words) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert message in line
+
+
+def test_patch_that_removes_a_check_is_commented_where_it_does(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    less = CLEAN.replace("		.module = THIS_MODULE,\n", "")
+    (tree.parent / "a.patch").write_text(diff(CLEAN, less))
+    words = [str(tree.parent / "a.patch"), "--tree", str(tree)]
+    assert main(words) == 1
+    assert "BREACH module-owner" in capsys.readouterr().out
+    assert main([*words, "--reply"]) == 1
+    out = capsys.readouterr().out
+    assert "> -\t\t.module = THIS_MODULE,\n\n[BREACH, DRC-009, HOT-009]" in out
+
+
+def test_finding_that_was_there_before_is_not_the_patch_s(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = CLEAN.replace("		.module = THIS_MODULE,\n", "")
+    (tree / NAME).write_text(old, "utf-8")
+    new = old.replace("#include <linux/module.h>\n", "")
+    (tree.parent / "a.patch").write_text(diff(old, new))
+    assert main([str(tree.parent / "a.patch"), "--tree", str(tree)]) == 0
+    assert "nothing found" in capsys.readouterr().out
