@@ -448,7 +448,7 @@ OpenPrediction OpenModel::FirstFailing(const std::vector<const OpenCheck*>& chec
 
 OpenPrediction OpenModel::Predict(const OpenCall& call) const {
   OpenFacts facts = Read(call);
-  const OpenPrediction refused = FirstFailing(checks_.call, facts);
+  OpenPrediction refused = FirstFailing(checks_.call, facts);
   if (refused.check != nullptr) return refused;
 
   OpenPrediction not_found;
