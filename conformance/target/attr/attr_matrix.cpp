@@ -92,11 +92,10 @@ class Matrix {
   FieldFinding Try(const AttrField& field, bool observes) const {
     FieldFinding finding = {.field = field.name};
     const perf_event_attr with_field = AttrOf(field, true);
-    const Observation first = Observe(spec_, with_field, field);
-    if (first.error != 0) {
-      const bool usual = std::ranges::find(kRefusals, first.error) != std::ranges::end(kRefusals);
+    if (const int error = OpenErrno(with_field); error != 0) {
+      const bool usual = std::ranges::find(kRefusals, error) != std::ranges::end(kRefusals);
       finding.verdict = usual ? FieldVerdict::kRefused : FieldVerdict::kOddErrno;
-      finding.error = first.error;
+      finding.error = error;
       return finding;
     }
     if (!observes) return finding;
@@ -105,9 +104,9 @@ class Matrix {
       finding.effect = "the event without the field is refused: " + ErrnoName(base.error);
       return finding;
     }
-    Observations without = {base}, with = {first};
-    for (int i = 1; i < kRuns; ++i) {
-      without.push_back(Observe(spec_, AttrOf(field, false), field));
+    Observations without = {base}, with;
+    for (int i = 0; i < kRuns; ++i) {
+      if (i > 0) without.push_back(Observe(spec_, AttrOf(field, false), field));
       with.push_back(Observe(spec_, with_field, field));
     }
     finding.count = RangeOf(with, kCountName).low;

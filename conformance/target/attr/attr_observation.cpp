@@ -170,6 +170,16 @@ void AddReading(const Event& event, std::map<std::string, double>* numbers) {
   }
 }
 
+// Without the records that cases keep of each open.
+OpenResult OpenOn(perf_event_attr attr, pid_t task) {
+  const bool per_cpu = target().Claims(Cap::kSystemWide);
+  const SysResult opened =
+      TryOpenRaw(&attr, per_cpu ? -1 : task, per_cpu ? target().DesignatedCpu() : -1, -1,
+                 PERF_FLAG_FD_CLOEXEC);
+  if (!opened.ok()) return {Event(), opened.error};
+  return {Event(Fd(static_cast<int>(opened.value)), attr), 0};
+}
+
 }  // namespace
 
 double Observation::Get(const std::string& name) const {
@@ -177,20 +187,19 @@ double Observation::Get(const std::string& name) const {
   return found == numbers.end() ? 0 : found->second;
 }
 
+int OpenErrno(const perf_event_attr& attr) { return OpenOn(attr, 0).error; }
+
 Observation Observe(const EventSpec& spec, const perf_event_attr& attr, const AttrField& field) {
   const bool per_cpu = target().Claims(Cap::kSystemWide);
-  const int cpu = per_cpu ? target().DesignatedCpu() : -1;
   const SharedMemory shared;
   g_shared = shared.get();
   Child child([&] {
-    if (per_cpu) PinTo(cpu);
+    if (per_cpu) PinTo(target().DesignatedCpu());
     return Act(spec, field.execs);
   });
-  perf_event_attr copy = attr;
-  const SysResult opened =
-      TryOpenRaw(&copy, per_cpu ? -1 : child.pid(), cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  const OpenResult opened = OpenOn(attr, child.pid());
   if (!opened.ok()) return {.error = opened.error};
-  const Event event(Fd(static_cast<int>(opened.value)), attr);
+  const Event& event = opened.event;
   std::optional<Ring> ring;
   if (Ring::TryMap(event, kPages).ok()) ring.emplace(event, kPages);
   if (field.starts) event.TryEnable();

@@ -21,6 +21,10 @@ struct Observation {
 inline constexpr const char* kCountName = "the count";
 inline constexpr const char* kSamplesName = "records SAMPLE";
 
+// Returns the errno of an event with `attr` of this task, or of the CPU of a system-wide PMU; 0: it
+// opens.
+int OpenErrno(const perf_event_attr& attr);
+
 // Opens an event with `attr` on a new child, or on the CPU of a system-wide PMU and with the child
 // on that CPU. Runs the child, which makes `spec` happen, and observes the event.
 Observation Observe(const EventSpec& spec, const perf_event_attr& attr, const AttrField& field);
