@@ -284,6 +284,7 @@ int Run(Options options) {
   stream.arch = name.machine;
   stream.profile = profile.name;
   stream.partial = options.selection.partial();
+  stream.drafted = drafted;
   stream.selected = Select(options.selection, profile, Suite(), AllRules());
   LoadLayers(options, stream, target);  // reports an error in a file before the cases run
   if (!drafted) PrintWarnings(CheckGround(target, options.pmu));  // a probe has checked it

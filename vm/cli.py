@@ -263,7 +263,8 @@ def _run(options: argparse.Namespace) -> int:
         raise UserError(
             f"--like goes only with --target {PROBE}, and names the machine to probe on"
         )
-    if target == PROBE:
+    drafted = target == PROBE
+    if drafted:
         target = _draft(options)
     given = runs.Request(
         target=target,
@@ -283,6 +284,7 @@ def _run(options: argparse.Namespace) -> int:
         lava=options.lava,
         verdict=options.verdict,
         load=options.load,
+        drafted=drafted,
     )
     if target == ALL and given.others.names:
         raise UserError(f"LAYERS joins the layers of one target: it does not go with TARGET={ALL}")

@@ -89,6 +89,8 @@ class Request:
     """The most guests that run cases at the same time."""
     load: bool = False
     """Whether other tasks run in the guests, see load.files()."""
+    drafted: bool = False
+    """Whether the target is the draft of a probe."""
 
     def repro_command(self) -> str:
         """The repro command without the case's id at its end."""
@@ -151,6 +153,7 @@ def run_target(request: Request) -> int:
         "profile": request.selection.profile,
         "selected": [case.id for case in cases],
         "partial": request.selection.partial,
+        "drafted": request.drafted,
         "shuffle": request.shuffle,
     }
     try:

@@ -26,6 +26,7 @@ void ParseRun(const Json& json, Stream* stream) {
   if (profile.is_string()) stream->profile = profile.get<std::string>();
   stream->selected = Strings(json.at("selected"));
   stream->partial = json.at("partial").get<bool>();
+  stream->drafted = json.value("drafted", false);
 }
 
 void ParseResult(const Json& json, Stream* stream) {

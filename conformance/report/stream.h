@@ -23,6 +23,7 @@ struct Stream {
   std::string profile;  // "" for the whole catalogue
   std::vector<std::string> selected;
   bool partial = false;               // the run selected less than the profile
+  bool drafted = false;               // the target is the draft of a probe
   std::vector<CaseResult> results;    // in the order of arrival
   std::vector<std::string> problems;  // kernel reports, unload failures
   std::string no_kernel_log;          // why the run could not see kernel reports; "" if it could

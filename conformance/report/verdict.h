@@ -82,6 +82,7 @@ struct Report {
   std::string target, kernel, release, arch, profile;
   std::string version;        // with the patch level, if `release` hides it: "6.1.192"
   std::string counts;         // whether events counted, and what made them happen; "" if unknown
+  bool drafted = false;       // the target is the draft of a probe
   std::string newest_kernel;  // the newest series that the rules describe; "" if none is older
   Totals totals;
   std::vector<CaseResult> cases;  // the selected ones in order, with waivers applied

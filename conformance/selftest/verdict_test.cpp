@@ -333,6 +333,14 @@ TEST(Waivers, AcceptKernelReportsOfTheCase) {
   EXPECT_EQ(JudgeIt(stream, {waiver}).verdict, Verdict::kNotConformant);
 }
 
+TEST(Waivers, CaseOfADraftMayPass) {
+  Stream stream = AllPass();
+  stream.drafted = true;
+  const Report report = JudgeIt(stream, {WaiverOf("One.Too")});
+  EXPECT_EQ(report.verdict, Verdict::kConformant) << report.reason;
+  EXPECT_EQ(report.cases[1].result, Result::kPass);
+}
+
 TEST(Waivers, UnexpectedPassFailsRun) {
   const Report report = JudgeIt(AllPass(), {WaiverOf("One.Too")});
   EXPECT_EQ(report.verdict, Verdict::kNotConformant);

@@ -296,7 +296,7 @@ def test_run_judges_by_the_draft_of_a_probe(
     assert main(["run", "--target", "probe", "--pmu", "yours", *words]) == 0
     draft = tmp_path / "build" / "probe" / "yours.toml"
     assert f"drafted: {draft}" in capfd.readouterr().err
-    assert stream(tmp_path)[0]["target"] == "yours"
+    assert (stream(tmp_path)[0]["target"], stream(tmp_path)[0]["drafted"]) == ("yours", True)
 
 
 @pytest.mark.parametrize("words", [["--target", "probe"], ["--target", "software", "--pmu", "x"]])
