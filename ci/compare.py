@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from ci import specify
 from pmubase import store
+from vm import suite
 
 OUT = store.ROOT / "build" / "compare"
-PMUCONF = store.ROOT / "build" / "guest" / "conformance" / "pmuconf"
 COMPARE_S = 300
 
 
@@ -39,7 +39,11 @@ def main(argv: Sequence[str]) -> int:
         if specify.main(words) == 2:
             return 2
         recordings.append(folder / f"{options.target}.jsonl")
-    words = [str(PMUCONF), "compare", *(str(path.relative_to(store.ROOT)) for path in recordings)]
+    words = [
+        str(suite.binary()),
+        "compare",
+        *(str(path.relative_to(store.ROOT)) for path in recordings),
+    ]
     return subprocess.run(words, cwd=store.ROOT, timeout=COMPARE_S, check=False).returncode
 
 

@@ -91,7 +91,7 @@ class Worker {
       ++totals_->disagreeing;
       // The first programs show the cause; minimising takes long.
       if (reported_[static_cast<std::size_t>(first_found->check)]++ < kReported) {
-        Report(number, program, first_found->check);
+        Report(number, program, first_found->check, steps);
       }
       if (!task_.keep_going) {
         totals_->program = task_.end;
@@ -119,7 +119,9 @@ class Worker {
     }
   }
 
-  void Report(std::uint64_t number, const Program& program, SpecCheck check) {
+  // `first`: its observations, which may not repeat.
+  void Report(std::uint64_t number, const Program& program, SpecCheck check,
+              const std::vector<FollowedStep>& first) {
     const Clock::time_point begin = Clock::now();
     totals_->minimising = true;
     unsigned repeated = 0;
@@ -135,7 +137,11 @@ class Worker {
     if (repeated > 0) {
       shortest = Minimise(program, shows, [begin] { return PassedSince(begin) > kMinimise_s; });
     }
-    for (unsigned i = 0; i < kRepeats && !shows(shortest); ++i) continue;
+    for (unsigned i = 0; i < kRepeats && repeated > 0 && !shows(shortest); ++i) continue;
+    if (FirstOf(last) == nullptr) {
+      shortest = program;
+      last = first;
+    }
     const SpecCheckRow& row = RowOf(check);
     const SpecDisagreement* const found = FirstOf(last);
     nlohmann::json line = {{"kind", "disagreement"},

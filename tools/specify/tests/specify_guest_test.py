@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pmuconf specify` agrees with a right kernel and driver, and finds a wrong driver by a short program."""
+"""`pmuconf specify` agrees with a right kernel and driver, and finds a wrong driver by a short program. `pmuconf compare`
+reports only the wrong driver."""
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import pytest
 
 from ci import specify
 from ci.faults import modules
-from vm import guest, kernel
+from vm import guest, kernel, suite
 
 pytestmark = pytest.mark.guest
 
@@ -19,8 +21,10 @@ KERNEL = "6.12"
 PROGRAMS = {"refpmu": 400, "refpmu_uncore": 200, "software": 200, "tracepoint": 200}
 RUN_S = 300
 """The limit of a run on a busy machine."""
-MUTANT = "M09-1"
-"""Does not give a counter back."""
+MUTANT = "C49"
+"""A count that RESET has cleared comes back."""
+RECORDED = "60"
+"""Programs of a recording."""
 SHORT = 12
 """Operations."""
 FINDINGS = Path(__file__).parent / "programs"
@@ -70,9 +74,39 @@ def test_program_of_a_finding_shows_it(
     assert (done["found"], done["known_deviations"]) == ([], known)
 
 
-def test_wrong_driver_is_found_by_a_short_program(vm: guest.Guest) -> None:
+def recorded(vm: guest.Guest, folder: Path, name: str, *words: str) -> Path:
+    run(vm, "refpmu", "--record", specify.RECORDING, *words)
+    path = folder / name
+    path.write_bytes(vm.get(specify.RECORDING))
+    return path
+
+
+def compare(first: Path, second: Path) -> subprocess.CompletedProcess[str]:
+    words = [str(suite.binary()), "compare", str(first), str(second)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=RUN_S, check=False)
+
+
+@pytest.fixture(scope="module", name="right")
+def right_recording(vm: guest.Guest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recorded(vm, tmp_path_factory.mktemp("recorded"), "right", "--programs", RECORDED)
+
+
+def test_recordings_of_one_driver_do_not_differ(
+    vm: guest.Guest, right: Path, tmp_path: Path
+) -> None:
+    done = compare(right, recorded(vm, tmp_path, "again", "--programs", RECORDED))
+    assert done.returncode == 0, done.stdout
+    assert f"{RECORDED} programs, " in done.stdout and "\nnew: " not in done.stdout
+
+
+def test_wrong_driver_is_found_by_a_short_program(
+    vm: guest.Guest, right: Path, tmp_path: Path
+) -> None:
     assert vm.unload("refpmu")["ok"] is True
     vm.load("broken.ko")
+    wrong = recorded(vm, tmp_path, "wrong", "--programs", RECORDED)
+    differ = compare(right, wrong)
+    assert (differ.returncode, "\nnew: " in differ.stdout) == (1, True), differ.stdout
     done = run(vm, "refpmu", "--seconds", str(RUN_S))
     found = done["found"]
     assert len(found) == 1 and found[0]["kind"] == "disagreement", done
