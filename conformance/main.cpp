@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pmuconf: list, target, run, probe, accuracy, watch, explain, serve, case, repro, specify, compare,
-// report. Exit status: 0 success, 1 not conformant, 2 no verdict.
+// The commands of pmuconf. Exit status: 0 success, 1 not conformant, 2 no verdict.
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -129,12 +128,10 @@ int List(Options options) {
 }
 
 int ExplainOne(const Options& options) {
-  if (options.explain_id.empty() && !options.explain_json) {
-    throw ConfigError("no rule: give its id, a case or --json");
-  }
-  std::cout << (options.explain_id.empty()
-                    ? ExplainAll()
-                    : Explain(options.explain_id, options.explain_json, Colour(STDOUT_FILENO)));
+  const std::string& id = options.explain_id;
+  const bool json = options.explain_json;
+  if (id.empty() && !json) throw ConfigError("no rule: give its id, a case or --json");
+  std::cout << (id.empty() ? ExplainAll() : Explain(id, json, Colour(STDOUT_FILENO)));
   Flush();
   return 0;
 }
@@ -426,8 +423,7 @@ int Main(int argc, char** argv) {
   auto* const probe = AddProbe(&app, &options.probe);
   auto* const accuracy = AddAccuracy(&app, &options.accuracy);
 
-  auto* const watch =
-      app.add_subcommand("watch", "check the callbacks of a PMU driver while it is in use");
+  auto* const watch = app.add_subcommand("watch", "check the callbacks of a driver in use");
   watch->add_option("--pmu", options.watch.pmu, "PMU in sysfs")->required();
   watch->add_option("--event", options.watch.event,
                     "event by name or terms, for a PMU of which no event in sysfs opens");
@@ -460,8 +456,7 @@ int Main(int argc, char** argv) {
   add_target(one);
   one->add_option("id", options.case_id, "Suite.Name")->required();
   one->add_option("--at", options.at, "only this combination of dimensions: cpu=1,member=sibling");
-  one->add_option("--result-fd", options.result_fd,
-                  "write the result, as JSON, to this descriptor");
+  one->add_option("--result-fd", options.result_fd, "descriptor for the result, as JSON");
   add_pmu(one);
   add_lie(one);
 

@@ -20,7 +20,7 @@ from typing import IO
 
 from pmubase.errors import UserError
 
-from . import orphan
+from . import orphan, work
 from .arch import Arch
 from .monitor import Monitor
 
@@ -134,7 +134,7 @@ def _work(machine: Machine, plugin: pathlib.Path, page_fd: int) -> list[str]:
     page = f"/proc/self/fd/{page_fd}"
     options = {
         "page": page,
-        "events": "+".join(machine.work),
+        **work.words(machine.work),
         # One CPU allows inline operations, which are faster than callbacks.
         "cpus": "shared" if machine.cpus == 1 else "each",
         **({} if machine.icount is None else {"icount": str(machine.icount)}),

@@ -26,12 +26,24 @@ PLUGINS = "vm/tcg"
 HELP_S = 30
 
 
+HABIT = re.compile(r"(overcount)=(\d+)")
+"""A habit of processors: instructions that user mode counts for each return from an interrupt or a fault."""
+
+
 def parse(names: Sequence[str], where: str) -> tuple[str, ...]:
-    """The events to count. UserError if one is unknown; `where` names the option."""
+    """The events to count, and habits. UserError if one is unknown; `where` names the option."""
     for name in names:
-        if name not in EVENTS:
-            raise UserError(f"{where}: unknown event '{name}'; known: {', '.join(EVENTS)}")
+        if name not in EVENTS and not HABIT.fullmatch(name):
+            known = ", ".join([*EVENTS, "overcount=N"])
+            raise UserError(f"{where}: unknown event '{name}'; known: {known}")
     return tuple(names)
+
+
+def words(names: Sequence[str]) -> dict[str, str]:
+    """The arguments of the plugin for what parse() returned."""
+    habits = [found for name in names if (found := HABIT.fullmatch(name))]
+    events = "+".join(name for name in names if name in EVENTS)
+    return {"events": events, **{found[1]: found[2] for found in habits}}
 
 
 def plugin(of: arch.Arch, accelerator: str) -> pathlib.Path:

@@ -71,7 +71,10 @@ def test_page_has_each_waiver_with_cause_rules_and_drivers() -> None:
     text = driver_page.page(
         [driver_page.column(results("software"))], known, driver_page.ROOT / "docs"
     )
-    assert "- W-1 (CNT-002): it cannot. [Source](why.md#it) Seen on 6.12.1 x86_64 with software." in text
+    assert (
+        "- W-1 (CNT-002): it cannot. [Source](why.md#it) Seen on 6.12.1 x86_64 with software."
+        in text
+    )
     assert "the waiver no longer exists" in driver_page.page(
         [driver_page.column(results("software"))], {}, driver_page.ROOT
     )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 from typing import Any
@@ -18,9 +19,11 @@ DEADLINE_S = 200
 
 
 @functools.cache
-def accuracy(name: str) -> dict[str, Any]:
+def accuracy(name: str, *habits: str) -> dict[str, Any]:
     target = suite.find_target("refpmu_work")
-    with guest.Guest(runs.machine(kernel.find(name), target)) as vm:
+    machine = runs.machine(kernel.find(name), target)
+    machine = dataclasses.replace(machine, work=(*machine.work, *habits))
+    with guest.Guest(machine) as vm:
         vm.boot()
         vm.load("refpmu.ko", target.parameters)
         done = vm.exec(["pmuconf", "accuracy", "refpmu", "--json"], DEADLINE_S)
@@ -48,3 +51,12 @@ def test_scaled_counts_are_compared_with_the_truth(name: str) -> None:
     assert sorted(errors) == [1, 4, 8, 16, 32]
     assert errors[1] == 0
     assert errors[32] > 0
+
+
+@pytest.mark.parametrize("name", nightly_params.stock_kernels())
+def test_instructions_that_interrupts_add_are_found(name: str) -> None:
+    """A command ends with a return from a stop, which adds one, too."""
+    found = {event["name"]: event for event in accuracy(name, "overcount=1")["events"]}
+    assert found["instructions"]["class"] == "plus_interrupts"
+    assert found["instructions"]["text"] == "exact, plus up to 1 an interrupt, plus 1 a command"
+    assert found["branches"]["class"] == "exact"

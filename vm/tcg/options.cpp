@@ -15,6 +15,7 @@ constexpr std::array<std::string_view, REFPMU_WORK_EVENTS> kNames = {
     "stores",       "taken",    "l1d-load-misses", "l1d-store-misses", "l1i-misses",
 };
 constexpr unsigned kMaxShift = 10;  // QEMU's limit
+constexpr unsigned kMaxOvercount = 100;
 
 // Returns the message of a failure, or "".
 std::string ReadEvents(std::string_view list, std::uint32_t* events) {
@@ -33,13 +34,16 @@ std::string ReadEvents(std::string_view list, std::uint32_t* events) {
   }
 }
 
-std::string ReadShift(std::string_view text, std::optional<unsigned>* icount) {
+// Stores a value from 0 to `most`.
+template <typename Value>
+std::string ReadNumber(std::string_view key, std::string_view text, unsigned most, Value* to) {
   unsigned value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > kMaxShift) {
-    return "icount='" + std::string(text) + "': must be an integer from 0 to 10";
+  if (error != std::errc() || end != text.data() + text.size() || value > most) {
+    return std::string(key) + "='" + std::string(text) + "': must be an integer from 0 to " +
+           std::to_string(most);
   }
-  *icount = value;
+  *to = value;
   return "";
 }
 
@@ -52,13 +56,14 @@ std::string ReadWord(std::string_view word, Options* options) {
     return "";
   }
   if (key == "events") return ReadEvents(value, &options->events);
-  if (key == "icount") return ReadShift(value, &options->icount);
+  if (key == "icount") return ReadNumber(key, value, kMaxShift, &options->icount);
+  if (key == "overcount") return ReadNumber(key, value, kMaxOvercount, &options->overcount);
   if (key == "cpus") {
     options->each = value == "each";
     if (options->each || value == "shared") return "";
     return "cpus='" + std::string(value) + "': must be shared or each";
   }
-  return "unknown argument '" + std::string(key) + "'; known: page events icount cpus";
+  return "unknown argument '" + std::string(key) + "'; known: page events icount cpus overcount";
 }
 
 }  // namespace

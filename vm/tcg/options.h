@@ -16,6 +16,8 @@ struct Options {
   std::uint32_t events = 1;        // set of 1 << REFPMU_WORK_*; instructions always count
   std::optional<unsigned> icount;  // the shift of QEMU's -icount
   bool each = false;               // a block for each CPU, instead of one for all
+  // Instructions that a CPU counts in user mode for each return from an interrupt or a fault to it.
+  unsigned overcount = 0;
 
   bool Counts(unsigned event) const { return (events >> event & 1U) != 0; }
 };

@@ -46,6 +46,7 @@ constexpr std::uint32_t kDataMisses =
 struct Cpu {
   TakenBranches branches;
   Cache data, code;
+  bool returned = false;  // the last block ended with a return from an interrupt or a fault
 };
 
 struct State {
@@ -131,6 +132,15 @@ void ReturnFromInterrupt(unsigned cpu, void* /*nothing*/) {
   state->cpus[cpu]->branches.ReturnFromInterrupt();
 }
 
+void NoteReturn(unsigned cpu, void* /*nothing*/) { state->cpus[cpu]->returned = true; }
+
+void StartUserBlock(unsigned cpu, void* /*nothing*/) {
+  if (!std::exchange(state->cpus[cpu]->returned, false)) return;
+  *state->Word(cpu, REFPMU_WORK_INSTRUCTIONS, 0) += state->options.overcount;
+}
+
+void StartKernelBlock(unsigned cpu, void* /*nothing*/) { state->cpus[cpu]->returned = false; }
+
 void StartBlock(unsigned cpu, void* address) {
   const ConditionalBranch* const taken =
       state->cpus[cpu]->branches.Start(reinterpret_cast<std::uintptr_t>(address));
@@ -183,6 +193,12 @@ class Translation {
       void* const address = reinterpret_cast<void*>(qemu_plugin_tb_vaddr(block_));
       qemu_plugin_register_vcpu_tb_exec_cb(block_, StartBlock, QEMU_PLUGIN_CB_NO_REGS, address);
     }
+    const bool overcounts = state->options.overcount > 0;
+    if (overcounts) {
+      const bool user = qemu_plugin_tb_vaddr(block_) >> 63U == 0;
+      qemu_plugin_register_vcpu_tb_exec_cb(block_, user ? StartUserBlock : StartKernelBlock,
+                                           QEMU_PLUGIN_CB_NO_REGS, nullptr);
+    }
     const std::size_t n = qemu_plugin_tb_n_insns(block_);
     for (std::size_t i = 0; i < n; ++i) {
       qemu_plugin_insn* const here = qemu_plugin_tb_get_insn(block_, i);
@@ -200,6 +216,9 @@ class Translation {
           qemu_plugin_register_vcpu_insn_exec_cb(here, ExecuteConditional, QEMU_PLUGIN_CB_NO_REGS,
                                                  Known({target, next, privilege}));
         }
+      }
+      if (decoded.branch == Branch::kInterruptReturn && overcounts) {
+        qemu_plugin_register_vcpu_insn_exec_cb(here, NoteReturn, QEMU_PLUGIN_CB_NO_REGS, nullptr);
       }
       if (decoded.branch == Branch::kInterruptReturn && state->options.Counts(REFPMU_WORK_TAKEN)) {
         qemu_plugin_register_vcpu_insn_exec_cb(here, ReturnFromInterrupt, QEMU_PLUGIN_CB_NO_REGS,

@@ -61,7 +61,7 @@ def test_unknown_event_of_a_target_is_named(
     path.write_text(target_text("mine", "", 'work = ["loads", "load"]\n'), encoding="utf-8")
     image = str(boot_image(tmp_path / "bzImage"))
     assert main(["run", "--target", str(path), "--kernel", image]) == 2
-    known = ", ".join(work.EVENTS)
+    known = ", ".join([*work.EVENTS, "overcount=N"])
     assert capfd.readouterr().err.splitlines() == [
         f"pmuvm: {path}: vm.work: unknown event 'load'; known: {known}"
     ]
@@ -72,7 +72,7 @@ def test_unknown_event_of_the_command_line_is_named(
 ) -> None:
     image = str(boot_image(tmp_path / "bzImage"))
     assert main(["exec", "--kernel", image, "--work", "loads,", "--", "true"]) == 2
-    known = ", ".join(work.EVENTS)
+    known = ", ".join([*work.EVENTS, "overcount=N"])
     assert capfd.readouterr().err.splitlines() == [
         f"pmuvm: --work: unknown event ''; known: {known}"
     ]
@@ -104,7 +104,10 @@ def emulator_says(arguments: str, emulator: str = "qemu-system-x86_64", cpus: in
         ("", "page=FILE is missing"),
         (",page=/nowhere/page", "/nowhere/page: No such file or directory"),
         (",page=/,events=loads", "/: Is a directory"),
-        (",page=/nowhere/page,pages=2", "unknown argument 'pages'; known: page events icount cpus"),
+        (
+            ",page=/nowhere/page,pages=2",
+            "unknown argument 'pages'; known: page events icount cpus overcount",
+        ),
         (
             ",page=/nowhere/page,events=loads+load",
             "events: unknown event 'load'; known: " + " ".join(work.EVENTS),

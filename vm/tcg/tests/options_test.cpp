@@ -23,15 +23,18 @@ TEST(Options, HaveDefaults) {
   EXPECT_EQ(options.events, 1U << REFPMU_WORK_INSTRUCTIONS);
   EXPECT_EQ(options.icount, std::nullopt);
   EXPECT_FALSE(options.each);
+  EXPECT_EQ(options.overcount, 0U);
 }
 
 TEST(Options, AllAreRead) {
-  const Options options = Good({"page=/a=b", "events=stores+l1i-misses", "icount=0", "cpus=each"});
+  const Options options =
+      Good({"page=/a=b", "events=stores+l1i-misses", "icount=0", "cpus=each", "overcount=2"});
   EXPECT_EQ(options.page, "/a=b");
   EXPECT_EQ(options.events, 1U << REFPMU_WORK_INSTRUCTIONS | 1U << REFPMU_WORK_STORES |
                                 1U << REFPMU_WORK_L1I_MISSES);
   EXPECT_EQ(options.icount, 0U);
   EXPECT_TRUE(options.each);
+  EXPECT_EQ(options.overcount, 2U);
 }
 
 TEST(Options, MistakesAreNamed) {
@@ -45,6 +48,8 @@ TEST(Options, MistakesAreNamed) {
   EXPECT_EQ(Failure({"page=/p", "icount=11"}), "icount='11': must be an integer from 0 to 10");
   EXPECT_EQ(Failure({"page=/p", "icount=1x"}), "icount='1x': must be an integer from 0 to 10");
   EXPECT_EQ(Failure({"page=/p", "icount="}), "icount='': must be an integer from 0 to 10");
+  EXPECT_EQ(Failure({"page=/p", "overcount=101"}),
+            "overcount='101': must be an integer from 0 to 100");
   EXPECT_EQ(Failure({"page=/p", "cpus=2"}), "cpus='2': must be shared or each");
 }
 
