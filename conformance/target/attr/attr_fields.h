@@ -12,7 +12,7 @@
 namespace pmuconf {
 
 // When a field without an effect is ignored: always, or if the event without the field has a steady
-// count, samples, or the steady count of a task.
+// and exact count, samples, or such a count of a task.
 enum class Shows { kAlways, kCount, kSamples, kTask, kNever };
 
 struct AttrField {

@@ -137,9 +137,10 @@ class Matrix {
     return attr;
   }
 
-  static bool MustShow(const AttrField& field, const Observations& without) {
+  bool MustShow(const AttrField& field, const Observations& without) const {
     const Range count = RangeOf(without, kCountName);
-    const bool steady = count.low > 0 && count.high - count.low <= kNoise * count.high;
+    const bool steady =
+        spec_.accuracy.exact() && count.low > 0 && count.high - count.low <= kNoise * count.high;
     switch (field.shows) {
       case Shows::kAlways:
         return true;

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +25,7 @@ namespace pmuconf {
 namespace {
 
 constexpr std::size_t kPages = 64;
-constexpr int kEnd_ms = 10'000;  // within which a child ends
+constexpr int kActions_ms = 10'000;  // within which a child has caused its events
 constexpr std::uint64_t kUser = 1'000, kKernel = 300, kOfGrandchild = 70;
 
 // What a child and its observer share.
@@ -76,7 +77,28 @@ void MapData() {
   if (data != MAP_FAILED) munmap(data, PageSize());
 }
 
-int Act(const EventSpec& spec, bool execs) {
+// The end of a socket of the child or of its observer. The child waits until the event was polled,
+// because an event of a task that has ended is not readable.
+class Meeting {
+ public:
+  explicit Meeting(int fd) : fd_(fd) {}
+  // Tells the other side to go on. Fails if it has ended.
+  void Tell() const { (void)!send(fd_.get(), "", 1, MSG_NOSIGNAL); }
+  void Await() const {
+    char byte = 0;
+    while (read(fd_.get(), &byte, 1) < 0 && errno == EINTR) {
+    }
+  }
+  void AwaitAtMost(int milliseconds) const {
+    pollfd ready = {.fd = fd_.get(), .events = POLLIN, .revents = 0};
+    poll(&ready, 1, milliseconds);
+  }
+
+ private:
+  Fd fd_;
+};
+
+int Act(const EventSpec& spec, bool execs, const Meeting& observer) {
   struct sigaction action = {};
   action.sa_handler = CountTrap;
   sigaction(SIGTRAP, &action, nullptr);
@@ -96,6 +118,8 @@ int Act(const EventSpec& spec, bool execs) {
     _exit(0);
   }
   if (grandchild > 0) waitpid(grandchild, nullptr, 0);  // the task leaves its CPU
+  observer.Tell();
+  observer.Await();
   if (execs) {
     const int null_fd = open("/dev/null", O_WRONLY);
     dup2(null_fd, STDOUT_FILENO);
@@ -193,10 +217,17 @@ Observation Observe(const EventSpec& spec, const perf_event_attr& attr, const At
   const bool per_cpu = target().Claims(Cap::kSystemWide);
   const SharedMemory shared;
   g_shared = shared.get();
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw BrokenErrno("socketpair", errno);
+  }
+  const Meeting actor(ends[0]);
+  std::optional<Meeting> observer(std::in_place, ends[1]);
   Child child([&] {
     if (per_cpu) PinTo(target().DesignatedCpu());
-    return Act(spec, field.execs);
+    return Act(spec, field.execs, *observer);
   });
+  observer.reset();
   const OpenResult opened = OpenOn(attr, child.pid());
   if (!opened.ok()) return {.error = opened.error};
   const Event& event = opened.event;
@@ -205,10 +236,11 @@ Observation Observe(const EventSpec& spec, const perf_event_attr& attr, const At
   if (field.starts) event.TryEnable();
   child.Go();
   Observation seen;
-  // The event of a task ends with it. Then poll returns, too.
+  actor.AwaitAtMost(kActions_ms);
   pollfd ready = {.fd = event.fd(), .events = POLLIN, .revents = 0};
-  if (!per_cpu) poll(&ready, 1, kEnd_ms);
+  poll(&ready, 1, 0);
   seen.numbers["poll"] = (ready.revents & POLLIN) != 0;
+  actor.Tell();
   if (const int status = child.Wait(); status != 0) {
     throw Broken("the child that causes events ended with " + std::to_string(status));
   }
