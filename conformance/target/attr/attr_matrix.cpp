@@ -48,7 +48,8 @@ std::string Number(double value) {
 }
 
 // Returns the numbers that differ: "the count 1370 became 1070".
-std::vector<std::string> Differences(const Observations& without, const Observations& with) {
+std::vector<std::string> Differences(const Observations& without, const Observations& with,
+                                     bool exact) {
   std::set<std::string> names;
   for (const Observations* const seen : {&without, &with}) {
     for (const Observation& one : *seen) {
@@ -59,7 +60,8 @@ std::vector<std::string> Differences(const Observations& without, const Observat
   for (const std::string& name : names) {
     const Range before = RangeOf(without, name), after = RangeOf(with, name);
     const double spread = std::max(before.high - before.low, after.high - after.low);
-    const double slack = spread == 0 ? 0 : 2 * spread + kNoise * std::abs(before.high);
+    const double noise = exact || name != kCountName ? kNoise : 1.0;
+    const double slack = spread == 0 ? 0 : 2 * spread + noise * std::abs(before.high);
     const bool appears = before.high == 0 && after.low > 0;
     const bool disappears = after.high == 0 && before.low > 0;
     const bool separate = after.low > before.high + slack || after.high < before.low - slack;
@@ -110,7 +112,7 @@ class Matrix {
       with.push_back(Observe(spec_, with_field, field));
     }
     finding.count = RangeOf(with, kCountName).low;
-    const std::vector<std::string> differences = Differences(without, with);
+    const std::vector<std::string> differences = Differences(without, with, spec_.accuracy.exact());
     if (!differences.empty()) {
       finding.verdict = FieldVerdict::kHonoured;
       for (std::size_t i = 0; i < std::min(differences.size(), kShownDifferences); ++i) {
