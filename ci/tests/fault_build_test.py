@@ -163,6 +163,7 @@ def driver_texts(folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> 
         return tuple((sources / n).read_text() if n.endswith(".c") else n for n in names)
 
     monkeypatch.setattr(driver, "modules", texts)
+    monkeypatch.setattr(driver, "module_of", lambda name, found: Path(name).stem)
     how = object.__new__(WithDriver)
     how.request = cast(Any, SimpleNamespace(out=folder))
     target = cast(Any, SimpleNamespace(name="mine", driver=names))

