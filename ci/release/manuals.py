@@ -21,6 +21,7 @@ COMMANDS = {
         "target",
         "run",
         "probe",
+        "accuracy",
         "watch",
         "repro",
         "specify",
