@@ -49,14 +49,20 @@ def normal(text: str) -> str:
     return SPACE.sub("", text.strip())
 
 
-def read_text(path: Path) -> str:
-    """The text of a source. UserError for a file that cannot be reviewed."""
+def read_bytes(path: Path, kind: str, most: int) -> bytes:
+    """The bytes of a file. UserError if it cannot be read, or is larger than a file of its kind."""
     try:
         data = path.read_bytes()
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
-    if len(data) > LARGEST:
-        raise UserError(f"{path}: {len(data)} bytes; a source has at most {LARGEST}")
+    if len(data) > most:
+        raise UserError(f"{path}: {len(data)} bytes; a {kind} has at most {most}")
+    return data
+
+
+def read_text(path: Path) -> str:
+    """The text of a source. UserError for a file that cannot be reviewed."""
+    data = read_bytes(path, "source", LARGEST)
     if b"\0" in data:
         raise UserError(f"{path}: not a text")
     return data.decode("utf-8", errors="replace")

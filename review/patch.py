@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pmubase.errors import UserError
 
+from .facts import read_bytes
 from .view import Finding
 
 FILE = re.compile(r"(?:\+\+\+|---) (?!/dev/null)(\S+)")
@@ -118,12 +119,7 @@ def is_patch(path: Path) -> bool:
 
 def read_parts(path: Path) -> Iterator[tuple[Message | None, str]]:
     """The patches of a file, each with its mail. UserError for a file that cannot be read."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
-    if len(data) > LARGEST:
-        raise UserError(f"{path}: {len(data)} bytes; a patch has at most {LARGEST}")
+    data = read_bytes(path, "patch", LARGEST)
     found = False
     for part in MAILBOX.split(data) if MAILBOX.match(data) else [data]:
         mail = email.message_from_bytes(part) if HEADER.match(part) else None

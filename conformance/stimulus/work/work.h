@@ -19,6 +19,8 @@
 
 namespace pmuconf {
 
+inline constexpr WorkKind kWorkKinds[] = {WorkKind::kInstructions, WorkKind::kBranches,
+                                          WorkKind::kLoads, WorkKind::kStores, WorkKind::kCalls};
 std::string_view ToString(WorkKind kind);  // "instructions"
 std::optional<WorkKind> WorkKindFromString(std::string_view name);
 

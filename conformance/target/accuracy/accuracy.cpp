@@ -24,8 +24,6 @@ using Clock = std::chrono::steady_clock;
 // Odd numbers: one command executes exactly that many instructions.
 constexpr std::uint64_t kLengths[] = {1'001, 100'001, 4'000'001};
 constexpr int kRounds = 5;
-constexpr WorkKind kKinds[] = {WorkKind::kInstructions, WorkKind::kBranches, WorkKind::kLoads,
-                               WorkKind::kStores, WorkKind::kCalls};
 
 // Names whose meaning is the same on each processor that has them.
 struct NamedWork {
@@ -106,7 +104,7 @@ EventAccuracy MeasureEvent(const std::string& name, const EventSpec& spec, Worke
     best.finding = Classify(MeasureWork(spec, worker, *kind));
     return best;
   }
-  for (const WorkKind kind : kKinds) {
+  for (const WorkKind kind : kWorkKinds) {
     AccuracyFinding found = Classify(MeasureWork(spec, worker, kind));
     if (found.kind >= best.finding.kind) continue;
     best.finding = std::move(found);

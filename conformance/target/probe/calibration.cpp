@@ -19,8 +19,6 @@ constexpr std::uint64_t kLongLength = 50'000'001;  // at least 10 ms, several ti
 constexpr std::uint64_t kMostExtra = 1'000;
 constexpr std::uint64_t kMostAbs = 30;  // a tenth of the shortest length
 constexpr double kMostRel = 0.1;
-constexpr WorkKind kKinds[] = {WorkKind::kInstructions, WorkKind::kBranches, WorkKind::kLoads,
-                               WorkKind::kStores, WorkKind::kCalls};
 
 // The least and the greatest count of each length.
 struct Span {
@@ -206,7 +204,7 @@ Calibration Calibrate(const OpenWork& open) {
   Worker worker;
   std::optional<Calibration> first;
   std::optional<Calibration> bounded;
-  for (const WorkKind kind : kKinds) {
+  for (const WorkKind kind : kWorkKinds) {
     Calibration found = Combine(kind, Measure(kind, worker, open));
     if (found.extra) found = AfterLongCommand(found, MeasureLong(kind, worker, open));
     if (found.extra) {
