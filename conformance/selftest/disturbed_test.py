@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import json
 import pathlib
 
 import pytest
@@ -13,9 +13,12 @@ from vm.testing.workloads import compile_program
 
 pytestmark = pytest.mark.guest
 
-CASE = "Record.BranchCountMatchesEntries"
-RUNS = 4
-DEADLINE_S = 60
+# Many cases each, because one run can be lucky and end between two wake-ups of the other task.
+KEEP_THEIR_CPU = "BranchStack.H*"
+COUNT_EVERY_TASK = "Control.S*able*"
+MOST_RUNS = 4
+AGAIN = "run again, because other tasks disturbed them: "
+DEADLINE_S = 120
 
 TAKER = """
 #include <sched.h>
@@ -46,37 +49,38 @@ int main(void)
 priority, so that it already runs when its parent ends."""
 
 
-def test_case_that_loses_its_cpu_runs_again(tmp_path: pathlib.Path) -> None:
+def test_cases_that_lose_their_cpu_run_again(tmp_path: pathlib.Path) -> None:
     files = {"bin/taker": compile_program(tmp_path, "taker", TAKER, "-O1")}
     target = suite.find_target("refpmu").on(cpus=1)
-    run = f"pmuconf run --target refpmu --case {CASE} --out /tmp/report"
-    counted = """grep -o '"runs": *[0-9]*' /tmp/report/results.json"""
+    run = f"pmuconf run --target refpmu --case '{KEEP_THEIR_CPU}' --out /tmp/report"
     with guest.Guest(runs.machine(kernel.find("6.12"), target, files=files)) as vm:
         vm.boot()
         vm.load("refpmu.ko")
-        disturbed = vm.exec(["sh", "-c", f"pid=$(taker); {run}; kill $pid; {counted}"], DEADLINE_S)
+        disturbed = vm.exec(["sh", "-c", f"pid=$(taker); {run}; kill $pid"], DEADLINE_S)
+        results = json.loads(vm.exec(["cat", "/tmp/report/results.json"], DEADLINE_S).stdout)
         calm = vm.exec(["sh", "-c", run], DEADLINE_S)
         vm.bye()
-    said = f"run again, because other tasks disturbed them: {CASE}\n"
-    assert said in disturbed.stdout
-    assert disturbed.stdout.endswith(f'"runs": {RUNS}\n')
-    # With an undisturbed CPU the same case passes.
-    assert "1 passed" in calm.stdout
-
-
-COUNTS_EVERY_TASK = "Control.SecondEnableChangesNothing"
+    print(disturbed.stdout, calm.stdout)
+    again = {case["id"]: case["runs"] for case in results["cases"] if case["runs"] > 1}
+    assert again
+    assert max(again.values()) <= MOST_RUNS
+    assert f"{AGAIN}{next(iter(again))}" in disturbed.stdout
+    assert "FAIL" not in disturbed.stdout
+    # Without the other task, the cases pass.
+    assert "3 passed" in calm.stdout
 
 
 def test_faults_of_other_tasks_fail_no_case(tmp_path: pathlib.Path) -> None:
     files = {"bin/taker": compile_program(tmp_path, "taker", TAKER, "-O1")}
     target = suite.find_target("software").on(cpus=1)
-    run = f"pmuconf run --target software --case {COUNTS_EVERY_TASK}"
+    run = f"pmuconf run --target software --case '{COUNT_EVERY_TASK}'"
     with guest.Guest(runs.machine(kernel.find("6.12"), target, files=files)) as vm:
         vm.boot()
         busy = vm.exec(["sh", "-c", f"pid=$(taker); {run}; kill $pid"], DEADLINE_S)
         calm = vm.exec(["sh", "-c", run], DEADLINE_S)
         vm.bye()
+    print(busy.stdout, calm.stdout)
     assert "FAIL" not in busy.stdout
-    # The runs in which the other tasks took part were repeated, or none was undisturbed.
-    assert f"run again, because other tasks disturbed them: {COUNTS_EVERY_TASK}\n" in busy.stdout
-    assert "1 passed" in calm.stdout and "run again" not in calm.stdout
+    # The runs in which the other task took part were repeated.
+    assert AGAIN in busy.stdout
+    assert "FAIL" not in calm.stdout
