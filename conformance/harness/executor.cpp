@@ -53,6 +53,7 @@ std::string EncodeResult(const CaseResult& result) {
                          {"disturbed", result.preempted}};
   if (!result.capability.empty()) line["capability"] = result.capability;
   if (!result.cpu_wide.empty()) line["cpu_wide"] = result.cpu_wide;
+  if (result.interrupts > 0) line["interrupts"] = result.interrupts;
   if (result.counted) line["counted"] = *result.counted;
   if (result.stuck) line["stuck"] = true;
   if (!result.failed_rules.empty()) line["failed_rules"] = result.failed_rules;
@@ -83,6 +84,7 @@ bool DecodeResult(const std::string& text, CaseResult* result) {
       SkipReasonFromString(json.value("skip_reason", std::string())).value_or(SkipReason::kNone);
   result->capability = json.value("capability", std::string());
   result->preempted = json.value("disturbed", false);
+  result->interrupts = json.value("interrupts", std::uint64_t{0});
   if (json.contains("counted")) result->counted = json.value("counted", false);
   result->stuck = json.value("stuck", false);
   result->cpu_wide = json.value("cpu_wide", std::set<int>());
@@ -103,6 +105,10 @@ std::string Executor::Disturbance(const CaseInfo& info, const CaseResult& result
   const bool failed = result.result == Result::kFail;
   if (!failed && result.result != Result::kBroken && !timed_out) return "";
   if (result.preempted) return "another task preempted it";
+  if (result.interrupts > 0) {
+    return "the target's work_interrupts: " + std::to_string(result.interrupts) +
+           " interrupts hit the work, and its event counts them";
+  }
   if (!watch_) return "";
   const std::string others =
       !failed || result.cpu_wide.empty() ? "" : watch_->Others(result.pid, result.cpu_wide);

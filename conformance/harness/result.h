@@ -46,12 +46,13 @@ struct CaseResult {
   std::string message;
   std::vector<std::string> rules;
   SkipReason skip_reason = SkipReason::kNone;
-  int pid = 0;                  // of the process that ran the case; 0 if unknown
-  bool preempted = false;       // another task preempted it, so the result is no evidence
-  std::set<int> cpu_wide = {};  // the CPUs on which it had CPU-wide events
-  int runs = 1;                 // number of runs until this result
-  std::string lie = {};         // id of the lie that was on; "" in every real run
-  std::uint64_t lied = 0;       // how often the lie applied
+  int pid = 0;                   // of the process that ran the case; 0 if unknown
+  bool preempted = false;        // another task preempted it, so the result is no evidence
+  std::uint64_t interrupts = 0;  // that hit the work of events that count them
+  std::set<int> cpu_wide = {};   // the CPUs on which it had CPU-wide events
+  int runs = 1;                  // number of runs until this result
+  std::string lie = {};          // id of the lie that was on; "" in every real run
+  std::uint64_t lied = 0;        // how often the lie applied
   std::vector<std::string> named_rules = {};  // rules that the failed expectations name
   // The rules of a failed case whose expectations failed; empty if these are all of `rules`, or if
   // an expectation failed that names no rule.

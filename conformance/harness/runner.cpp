@@ -111,6 +111,7 @@ CaseResult Collect(const CaseInfo& info, const Failures& failures, bool good) {
   }
   result.stuck = c.stuck;
   result.preempted = c.preempted;
+  result.interrupts = c.interrupts;
   result.cpu_wide = c.cpu_wide;
   if (target().resolved()) {
     result.counted = HasCounted({target().type(), PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE});

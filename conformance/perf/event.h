@@ -68,6 +68,7 @@ struct EventSpec {
   std::uint32_t ticks = 0;                  // clock ticks per event (kClock)
   WorkKind work = WorkKind::kInstructions;  // (kWork)
   std::uint32_t work_extra = 0;             // events that each command to the worker adds (kWork)
+  std::uint32_t work_interrupts = 0;        // events that an interrupt adds at most (kWork)
   // Properties that a pulse needs to cause this event: cycles, and off-core request and response
   // bits (kPulse).
   std::uint32_t latency = 0;

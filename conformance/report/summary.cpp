@@ -66,14 +66,14 @@ std::string Skips(const Report& report) {
   return text;
 }
 
-// Lists the cases that were run again because other tasks disturbed them. This does not change
+// Lists the cases that were run again because tasks or interrupts disturbed them. This changes no
 // results.
 std::string PreemptedCases(const Report& report) {
   std::vector<std::string> ids;
   for (const CaseResult& row : report.cases) {
     if (row.runs > 1) ids.push_back(row.id);
   }
-  return ids.empty() ? "" : "  run again, because other tasks disturbed them:" + JoinedIds(ids);
+  return ids.empty() ? "" : "  run again, because they were disturbed:" + JoinedIds(ids);
 }
 
 // Lists the numbers of rules that each layer judged, and of those that miss a layer.

@@ -102,11 +102,30 @@ TEST(Calibration, LongCommandThatCountsTheSameIsNoWarning) {
   EXPECT_THAT(found.text, EndsWith("; 1000003 in one command of 1000001"));
 }
 
-TEST(Calibration, LongCommandWithOtherCountIsAWarning) {
-  const Calibration found = AfterLongCommand(Instructions({{101, 101}}), {1'000'001, 1'000'004});
+TEST(Calibration, InterruptsExplainAnotherCountOfALongCommand) {
+  const Calibration found =
+      AfterLongCommand(Instructions({{101, 101}}), {1'000'001, 1'000'004, 1, 2});
   EXPECT_EQ(found.extra, 0U);
-  EXPECT_THAT(found.text, EndsWith("; but 1000004 in one command of 1000001: interrupts change the "
-                                   "count, so only short work is exact"));
+  EXPECT_EQ(found.interrupts, 2U);
+  EXPECT_THAT(found.text, EndsWith("; but 1000004 in one command of 1000001: 2 interrupts changed "
+                                   "the count"));
+}
+
+TEST(Calibration, LongCommandThatNothingExplainsIsNotExact) {
+  for (const WorkCount& counted :
+       {WorkCount{1'000'001, 1'000'004, 1, 0}, WorkCount{1'000'001, 1'000'000, 1, 5},
+        WorkCount{1'000'001, 1'000'102, 1, 1}}) {
+    const Calibration found = AfterLongCommand(Instructions({{101, 101}}), counted);
+    EXPECT_EQ(found.extra, std::nullopt);
+    EXPECT_THAT(found.text, EndsWith("interrupts do not explain"));
+  }
+}
+
+TEST(Calibration, InterruptOfShortWorkLeavesItExact) {
+  const Calibration found =
+      Instructions({{303, 306, 3}, {3'003, 3'008, 3, 1}, {303, 306, 3}, {3'003, 3'006, 3, 2}});
+  EXPECT_EQ(found.extra, 1U);
+  EXPECT_EQ(found.interrupts, 2U);
 }
 
 TEST(Calibration, InexactEventHasNoLongCommand) {
@@ -115,17 +134,23 @@ TEST(Calibration, InexactEventHasNoLongCommand) {
 }
 
 TEST(Calibration, SameCountInEachCompanyIsNoDifference) {
-  EXPECT_EQ(WhyDifferent({1'001, 2, {1'003, 1'003}, {1'003, 1'003}}), "");
-  EXPECT_EQ(WhyDifferent({1'001, 0, {}, {}}), "");
+  EXPECT_EQ(WhyDifferent({1'001, 2, 0, {1'003, 1'003}, {1'003, 1'003}}), "");
+  EXPECT_EQ(WhyDifferent({1'001, 0, 0, {}, {}}), "");
+}
+
+TEST(Calibration, EventsOfInterruptsAreNoDifference) {
+  EXPECT_EQ(WhyDifferent({1'001, 0, 2, {1'001, 1'003}, {}}), "");
+  EXPECT_EQ(WhyDifferent({1'001, 0, 2, {1'001, 1'004}, {}}),
+            "in a group it counted 1004 instead of 1001");
 }
 
 TEST(Calibration, SiblingThatCountsLessIsADifference) {
-  EXPECT_EQ(WhyDifferent({1'001, 0, {1'001, 1'000}, {1'001, 1'001}}),
+  EXPECT_EQ(WhyDifferent({1'001, 0, 0, {1'001, 1'000}, {1'001, 1'001}}),
             "in a group it counted 1000 instead of 1001");
 }
 
 TEST(Calibration, TaskThatCountsTheOtherIsADifference) {
-  EXPECT_EQ(WhyDifferent({1'001, 1, {1'002, 1'002}, {1'002, 2'004}}),
+  EXPECT_EQ(WhyDifferent({1'001, 1, 0, {1'002, 1'002}, {1'002, 2'004}}),
             "in one of two tasks it counted 2004 instead of 1002");
 }
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.guest
 KEEP_THEIR_CPU = "BranchStack.H*"
 COUNT_EVERY_TASK = "Control.S*able*"
 MOST_RUNS = 4
-AGAIN = "run again, because other tasks disturbed them: "
+AGAIN = "run again, because they were disturbed: "
 DEADLINE_S = 120
 
 TAKER = """

@@ -32,7 +32,10 @@ EventFacts EventWith(const std::string& name, std::uint64_t counters) {
 
 // A calibration of instructions with some counts.
 Calibration Work(std::optional<std::uint32_t> extra, std::optional<Accuracy> bound) {
-  return {WorkKind::kInstructions, extra, bound, "counted 303 in 303"};
+  return {.kind = WorkKind::kInstructions,
+          .extra = extra,
+          .bound = bound,
+          .text = "counted 303 in 303"};
 }
 
 PmuFacts Facts() {
@@ -112,6 +115,15 @@ TEST(Draft, ExactEventHasWorkAndItsExtraEvents) {
   EXPECT_EQ(target.claims()[0].work, WorkKind::kInstructions);
   EXPECT_EQ(target.claims()[0].work_extra, 2U);
   EXPECT_TRUE(target.claims()[0].accuracy.exact());
+}
+
+TEST(Draft, EventsOfInterruptsAreStated) {
+  PmuFacts facts = Facts();
+  facts.events[0].stimulus = "work";
+  facts.events[0].work = Work(0, std::nullopt);
+  EXPECT_EQ(Target::Parse(WriteDraft(facts), "draft").claims()[0].work_interrupts, 0U);
+  facts.events[0].work.interrupts = 3;
+  EXPECT_EQ(Target::Parse(WriteDraft(facts), "draft").claims()[0].work_interrupts, 3U);
 }
 
 TEST(Draft, BoundedEventStatesItsBound) {

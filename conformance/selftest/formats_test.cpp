@@ -214,8 +214,7 @@ TEST(Reports, NamePreemptedCases) {
   EXPECT_THAT(Summary(report), Not(HasSubstr("again")));
   EXPECT_FALSE(nlohmann::json::parse(ToJson(report))["cases"][0].contains("runs"));
   report.cases[0].runs = 3;
-  EXPECT_THAT(Summary(report),
-              HasSubstr("run again, because other tasks disturbed them: Suite.Name\n"));
+  EXPECT_THAT(Summary(report), HasSubstr("run again, because they were disturbed: Suite.Name\n"));
   EXPECT_EQ(nlohmann::json::parse(ToJson(report))["cases"][0]["runs"], 3);
 }
 

@@ -4,6 +4,7 @@
 #define PMUCONF_SYSTEM_CONTEXT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <set>
@@ -33,6 +34,8 @@ struct Context {
   FailedCall failed_call;
   // Another task preempted a thread with NoPreemption, so the result is no evidence.
   bool preempted = false;
+  // Interrupts that hit the work of events that count interrupts, so a failure is no evidence.
+  std::uint64_t interrupts = 0;
   bool denied = false;                // a call failed with EPERM or EACCES
   bool stuck = false;                 // the device is in a state that spoils later cases
   std::optional<std::string> broken;  // first cause

@@ -20,6 +20,7 @@
 #include "system/context.h"
 #include "system/cpu.h"
 #include "system/hypervisor.h"
+#include "system/interrupts.h"
 #include "system/kernel_feature.h"
 #include "system/sysfs.h"
 #include "system/tracefs.h"
@@ -141,7 +142,10 @@ void Work(const EventSpec& spec, std::uint64_t n) {
                   " events at once; the fewest that the work makes are " +
                   std::to_string(spec.work_extra + 1));
   }
+  if (spec.work_interrupts == 0) return worker->Run(spec.work, n, spec.work_extra);
+  const std::uint64_t before = InterruptsOf(EventCpu());
   worker->Run(spec.work, n, spec.work_extra);
+  context().interrupts += InterruptsOf(EventCpu()) - before;
 }
 
 }  // namespace
@@ -248,6 +252,7 @@ EventSpec Target::ResolveClaim(const EventClaim& claim) const {
   spec.ticks = claim.ticks;
   spec.work = claim.work;
   spec.work_extra = claim.work_extra;
+  spec.work_interrupts = claim.work_interrupts;
   spec.latency = claim.latency;
   spec.response = claim.response;
   spec.counters = claim.counters;

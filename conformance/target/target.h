@@ -106,6 +106,7 @@ struct EventClaim {
   std::uint32_t ticks = 0;
   WorkKind work = WorkKind::kInstructions;
   std::uint32_t work_extra = 0;
+  std::uint32_t work_interrupts = 0;
   std::uint32_t latency = 0;  // latency to `wide`: as in EventSpec
   std::uint64_t response = 0;
   std::uint64_t counters = 0;

@@ -226,6 +226,7 @@ EventClaim ReadEvent(TomlTable event, const std::string& kind, unsigned general,
     if (!work) event.Fail("work", "must be instructions, branches, loads, stores or calls");
     claim.work = *work;
     claim.work_extra = static_cast<std::uint32_t>(event.IntOr("work_extra", 0, 0, 1'000));
+    claim.work_interrupts = static_cast<std::uint32_t>(event.IntOr("work_interrupts", 0, 0, 1'000));
   }
   if (claim.stimulus == StimulusKind::kSyscalls) {
     claim.syscall = CheapCall(event.String("syscall"));

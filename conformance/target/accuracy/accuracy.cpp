@@ -12,6 +12,7 @@
 #include "stimulus/work/work.h"
 #include "system/broken.h"
 #include "system/cpu.h"
+#include "system/interrupts.h"
 #include "system/sysfs.h"
 #include "target/probe/experiments.h"
 #include "target/target.h"
@@ -50,30 +51,6 @@ OpenResult OpenFor(const EventSpec& spec, pid_t worker, bool disabled = true) {
   return ProbedPmu::OpenAt(spec, {.pid = worker, .disabled = disabled, .exclude_kernel = true});
 }
 
-// Returns the interrupts of this CPU so far.
-std::uint64_t Interrupts() {
-  std::istringstream lines(ReadFile("/proc/interrupts").value_or(""));
-  std::string line, word;
-  std::getline(lines, line);
-  std::istringstream header(line);
-  std::size_t column = 0, own = 0;
-  const std::string name = "CPU" + std::to_string(CurrentCpu());
-  while (header >> word) {
-    if (word == name) own = column;
-    ++column;
-  }
-  std::uint64_t sum = 0;
-  while (std::getline(lines, line)) {
-    std::istringstream fields(line);
-    fields >> word;  // the number or the name of the interrupt
-    std::uint64_t number = 0;
-    for (std::size_t i = 0; fields >> number; ++i) {
-      if (i == own) sum += number;
-    }
-  }
-  return sum;
-}
-
 std::optional<std::uint64_t> CountOne(const EventSpec& spec, Worker& worker, WorkKind kind,
                                       std::uint64_t length) {
   const OpenResult opened = OpenFor(spec, worker.pid());
@@ -87,10 +64,10 @@ std::vector<TruthRun> MeasureWork(const EventSpec& spec, Worker& worker, WorkKin
   std::vector<TruthRun> runs;
   for (int round = 0; round < kRounds; ++round) {
     for (const std::uint64_t length : kLengths) {
-      const std::uint64_t before = Interrupts();
+      const std::uint64_t before = InterruptsOf(EventCpu());
       const auto count = CountOne(spec, worker, kind, length);
       if (!count) return {};
-      runs.push_back({length, *count, Interrupts() - before});
+      runs.push_back({length, *count, InterruptsOf(EventCpu()) - before});
     }
   }
   return runs;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <sstream>
 
 namespace pmuconf {
@@ -46,13 +45,10 @@ std::string Rounded(double value) {
 std::optional<std::int64_t> OfInterrupt(const std::vector<TruthRun>& runs, std::int64_t extra) {
   std::int64_t most = 0;
   for (const TruthRun& run : runs) {
-    const std::int64_t rest = Excess(run) - extra;
-    if (rest == 0) continue;
-    const auto interrupts = static_cast<std::int64_t>(run.interrupts);
-    if (interrupts == 0) return std::nullopt;
-    most = std::max(most, (rest + interrupts - 1) / interrupts);
+    const auto each = EventsOfInterrupt(Excess(run) - extra, run.interrupts);
+    if (!each) return std::nullopt;
+    most = std::max(most, *each);
   }
-  if (most > kMostOfInterrupt) return std::nullopt;
   return most;
 }
 
@@ -87,6 +83,15 @@ std::optional<double> Ratio(const std::map<std::uint64_t, Span>& spans) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> EventsOfInterrupt(std::int64_t excess, std::uint64_t interrupts) {
+  if (excess == 0) return 0;
+  const auto n = static_cast<std::int64_t>(interrupts);
+  if (excess < 0 || n == 0) return std::nullopt;
+  const std::int64_t each = (excess + n - 1) / n;
+  if (each > kMostOfInterrupt) return std::nullopt;
+  return each;
+}
 
 AccuracyFinding Classify(const std::vector<TruthRun>& runs) {
   if (runs.empty()) return {.text = "the event does not open for a task in user mode"};

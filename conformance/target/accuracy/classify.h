@@ -4,6 +4,7 @@
 #define PMUCONF_TARGET_ACCURACY_CLASSIFY_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,10 @@ struct AccuracyFinding {
   std::string text;     // "exact, plus 1 a command"
   double spread = 0.0;  // (most - least) / length, of the longest commands
 };
+
+// Returns how many events each of `interrupts` added, at least, if they explain `excess` events.
+// nullopt if they do not.
+std::optional<std::int64_t> EventsOfInterrupt(std::int64_t excess, std::uint64_t interrupts);
 
 // `runs` has several runs of each of several lengths.
 AccuracyFinding Classify(const std::vector<TruthRun>& runs);

@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "stimulus/work/work.h"
+#include "system/cpu.h"
+#include "system/interrupts.h"
 
 namespace pmuconf {
 namespace {
@@ -16,7 +18,7 @@ constexpr std::uint64_t kCommands = 3;  // as many as Stimulus.CountEqualsStimul
 // Odd numbers: one command executes exactly that many instructions.
 constexpr std::uint64_t kLengths[] = {101, 1'001, 10'001};
 constexpr std::uint64_t kLongLength = 50'000'001;  // at least 10 ms, several timer interrupts
-constexpr std::uint64_t kMostExtra = 1'000;
+constexpr std::int64_t kMostExtra = 1'000;
 constexpr std::uint64_t kMostAbs = 30;  // a tenth of the shortest length
 constexpr double kMostRel = 0.1;
 
@@ -44,16 +46,28 @@ std::uint64_t Deviation(std::uint64_t length, const Span& span) {
   return std::max(Difference(span.least, length), Difference(span.most, length));
 }
 
-// Returns the number that each command adds if all counts have the same. nullopt otherwise.
-std::optional<std::uint32_t> ExtraOf(const std::vector<WorkCount>& counts) {
-  const WorkCount& first = counts.front();
-  const std::uint64_t extra = (first.count - first.length) / first.commands;
-  const bool exact =
-      extra <= kMostExtra && std::all_of(counts.begin(), counts.end(), [&](const WorkCount& c) {
-        return c.count == c.length + c.commands * extra;
-      });
-  if (!exact) return std::nullopt;
-  return static_cast<std::uint32_t>(extra);
+std::int64_t Excess(const WorkCount& c) {
+  return static_cast<std::int64_t>(c.count) - static_cast<std::int64_t>(c.length);
+}
+
+// Finds the number that each command adds, and the greatest one that an interrupt adds. Stores
+// both, and returns whether they explain all counts.
+bool Explain(const std::vector<WorkCount>& counts, Calibration* found) {
+  std::int64_t extra = kMostExtra + 1;
+  for (const WorkCount& c : counts) {
+    extra = std::min(extra, Excess(c) / static_cast<std::int64_t>(c.commands));
+  }
+  if (extra < 0 || extra > kMostExtra) return false;
+  std::int64_t most = 0;
+  for (const WorkCount& c : counts) {
+    const std::int64_t rest = Excess(c) - static_cast<std::int64_t>(c.commands) * extra;
+    const auto each = EventsOfInterrupt(rest, c.interrupts);
+    if (!each) return false;
+    most = std::max(most, *each);
+  }
+  found->extra = static_cast<std::uint32_t>(extra);
+  found->interrupts = static_cast<std::uint32_t>(most);
+  return true;
 }
 
 // Returns a bound for three lengths: the deviation of the shorter ones in events, or else that of
@@ -112,12 +126,14 @@ std::vector<WorkCount> Measure(WorkKind kind, Worker& worker, const OpenWork& op
     for (const std::uint64_t length : kLengths) {
       const OpenResult opened = open(worker.pid(), -1);
       if (!opened.ok()) return {};
+      const std::uint64_t before = InterruptsOf(EventCpu());
       for (std::uint64_t i = 0; i < kCommands; ++i) {
         if (!opened.event.TryEnable().ok()) return {};
         worker.Run(kind, length);
         opened.event.Disable();
       }
-      counts.push_back({kCommands * length, opened.event.Read().value, kCommands});
+      counts.push_back({kCommands * length, opened.event.Read().value, kCommands,
+                        InterruptsOf(EventCpu()) - before});
     }
   }
   return counts;
@@ -127,15 +143,17 @@ std::vector<WorkCount> Measure(WorkKind kind, Worker& worker, const OpenWork& op
 WorkCount MeasureLong(WorkKind kind, Worker& worker, const OpenWork& open) {
   const OpenResult opened = open(worker.pid(), -1);
   if (!opened.ok()) return {};
+  const std::uint64_t before = InterruptsOf(EventCpu());
   opened.event.Enable();
   worker.Run(kind, kLongLength);
   opened.event.Disable();
-  return {kLongLength, opened.event.Read().value};
+  return {kLongLength, opened.event.Read().value, 1, InterruptsOf(EventCpu()) - before};
 }
 
 // Counts one command as leader and sibling of a group, and one command each of two workers.
 CompanyCounts MeasureInCompany(const Calibration& found, Worker& worker, const OpenWork& open) {
-  CompanyCounts counts = {kLengths[1], *found.extra, {}, {}};
+  CompanyCounts counts = {.length = kLengths[1], .extra = *found.extra, .group = {}, .tasks = {}};
+  const std::uint64_t before = InterruptsOf(EventCpu());
   const OpenResult leader = open(worker.pid(), -1);
   const OpenResult sibling =
       leader.ok() ? open(worker.pid(), leader.event.fd()) : OpenResult{Event(), leader.error};
@@ -144,6 +162,7 @@ CompanyCounts MeasureInCompany(const Calibration& found, Worker& worker, const O
     worker.Run(found.kind, counts.length);
     leader.event.DisableGroup();
     counts.group = {leader.event.Read().value, sibling.event.Read().value};
+    counts.of_interrupts = found.interrupts * (InterruptsOf(EventCpu()) - before);
   }
   Worker other;
   const OpenResult first = open(worker.pid(), -1);
@@ -156,6 +175,7 @@ CompanyCounts MeasureInCompany(const Calibration& found, Worker& worker, const O
   first.event.Disable();
   second.event.Disable();
   counts.tasks = {first.event.Read().value, second.event.Read().value};
+  counts.of_interrupts = found.interrupts * (InterruptsOf(EventCpu()) - before);
   return counts;
 }
 
@@ -170,8 +190,7 @@ Calibration Combine(WorkKind kind, const std::vector<WorkCount>& counts) {
   }
   const Spans spans = SpansOf(counts);
   found.text = TextOf(kind, spans, counts.size() / spans.size());
-  found.extra = ExtraOf(counts);
-  if (found.extra) return found;
+  if (Explain(counts, &found)) return found;
   found.bound = BoundOf(spans);
   if (!found.bound) found.text += "; " + WhyUnbounded(spans);
   return found;
@@ -179,11 +198,21 @@ Calibration Combine(WorkKind kind, const std::vector<WorkCount>& counts) {
 
 Calibration AfterLongCommand(Calibration found, const WorkCount& counted) {
   if (!found.extra || counted.length == 0) return found;
-  const bool same = counted.count == counted.length + *found.extra;
-  found.text += same ? "; " : "; but ";
-  found.text += std::to_string(counted.count) + " in one command of " +
-                std::to_string(counted.length) +
-                (same ? "" : ": interrupts change the count, so only short work is exact");
+  const std::int64_t rest = Excess(counted) - static_cast<std::int64_t>(*found.extra);
+  found.text += rest == 0 ? "; " : "; but ";
+  found.text +=
+      std::to_string(counted.count) + " in one command of " + std::to_string(counted.length);
+  if (rest == 0) return found;
+  const auto each = EventsOfInterrupt(rest, counted.interrupts);
+  found.text += each ? ": " : ", which ";
+  found.text += std::to_string(counted.interrupts) + " interrupts ";
+  if (each) {
+    found.interrupts = std::max(found.interrupts, static_cast<std::uint32_t>(*each));
+    found.text += "changed the count";
+  } else {
+    found.extra = std::nullopt;
+    found.text += "do not explain";
+  }
   return found;
 }
 
@@ -192,7 +221,7 @@ std::string WhyDifferent(const CompanyCounts& counts) {
   for (const auto& [what, values] :
        {std::pair("a group", &counts.group), std::pair("one of two tasks", &counts.tasks)}) {
     for (const std::uint64_t value : *values) {
-      if (value == want) continue;
+      if (value >= want && value <= want + counts.of_interrupts) continue;
       return "in " + std::string(what) + " it counted " + std::to_string(value) + " instead of " +
              std::to_string(want);
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "perf/event.h"
+#include "target/accuracy/classify.h"
 
 namespace pmuconf {
 
@@ -20,29 +21,34 @@ struct WorkCount {
   std::uint64_t length = 0;  // units of all commands together
   std::uint64_t count = 0;
   std::uint64_t commands = 1;
+  std::uint64_t interrupts = 0;  // of the CPU meanwhile
 };
 
 struct Calibration {
   WorkKind kind = WorkKind::kInstructions;
   // The events that each command adds to its units. nullopt if no kind of work is counted exactly.
   std::optional<std::uint32_t> extra;
+  // The events that an interrupt adds at most, if `extra` has a value.
+  std::uint32_t interrupts = 0;
   // How much the counts deviate from the units. nullopt if they are exact, or not bounded.
   std::optional<Accuracy> bound;
   std::string text;  // the counts, and why they are not exact, for the comment in a draft
 };
 
 // Combines the counts of one kind. They are exact if each is its length plus the same number for
-// each command. Otherwise the shorter lengths give a bound, which the longest one must not exceed.
+// each command, and some events for each interrupt. Otherwise the shorter lengths give a bound,
+// which the longest one must not exceed.
 Calibration Combine(WorkKind kind, const std::vector<WorkCount>& counts);
 
-// Adds to the text of an exact calibration what one more command counted, which took so long that
-// interrupts hit the worker. Cases use much shorter work, so another number is a warning only.
+// Adds to an exact calibration what one more command counted, which took so long that interrupts
+// hit the worker. If they do not explain another number, the event is not exact.
 Calibration AfterLongCommand(Calibration found, const WorkCount& counted);
 
 // The counts of one command of `length` units by the same event in different company.
 struct CompanyCounts {
   std::uint64_t length = 0;
   std::uint64_t extra = 0;           // of each command
+  std::uint64_t of_interrupts = 0;   // at most, of all interrupts meanwhile
   std::vector<std::uint64_t> group;  // leader and sibling; empty if two do not fit into a group
   std::vector<std::uint64_t> tasks;  // of two workers that executed one command each
 };

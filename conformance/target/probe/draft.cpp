@@ -142,6 +142,10 @@ void WriteStimulus(const EventFacts& event, Writer* out) {
                 Sure::kMeasured);
     }
   }
+  if (event.stimulus == "work" && work.interrupts > 0) {
+    out->Line("work_interrupts", std::to_string(work.interrupts),
+              "each interrupt of the work added so many at most", Sure::kMeasured);
+  }
   if (event.stimulus == "none" && !work.text.empty()) {
     out->Comment((work.extra || work.bound ? "It " : "Work is not its stimulus: it ") + work.text);
   }

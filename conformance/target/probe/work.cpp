@@ -8,6 +8,17 @@
 
 namespace pmuconf {
 
+namespace {
+
+// An event that interrupts leave alone is exact on any machine. Then more counters are better.
+bool Better(const EventFacts& a, const EventFacts& b) {
+  const bool steady = a.work.interrupts == 0;
+  if (steady != (b.work.interrupts == 0)) return steady;
+  return a.fit > b.fit;
+}
+
+}  // namespace
+
 // One exact event is enough, and all work is instructions: two such events would not be
 // independent. Cases use an event with a bound only if there is an exact one too.
 void FindWork(const ProbedPmu& pmu, PmuFacts* facts) {
@@ -20,7 +31,7 @@ void FindWork(const ProbedPmu& pmu, PmuFacts* facts) {
           event.spec,
           {.pid = worker, .group_fd = group_fd, .disabled = group_fd < 0, .exclude_kernel = true});
     });
-    if (event.work.extra && (best == nullptr || event.fit > best->fit)) best = &event;
+    if (event.work.extra && (best == nullptr || Better(event, *best))) best = &event;
   }
   if (best == nullptr) return;
   best->stimulus = "work";
