@@ -106,6 +106,18 @@ TEST(Draft, StatesThatTheDriverLooksAtTheCpuAlone) {
   EXPECT_EQ(target.refusal("task"), std::nullopt);
 }
 
+TEST(Draft, StatesWhoRefusesSampling) {
+  PmuFacts facts = Facts();
+  facts.sampling = {0, EOPNOTSUPP, "a period gives EOPNOTSUPP"};
+  const Target by_driver = Target::Parse(WriteDraft(facts), "draft");
+  EXPECT_EQ(by_driver.refusal("sampling"), EOPNOTSUPP);
+  EXPECT_EQ(by_driver.refusal("no_interrupt"), std::nullopt);
+  facts.core_refuses_sampling = true;
+  const Target by_core = Target::Parse(WriteDraft(facts), "draft");
+  EXPECT_EQ(by_core.refusal("sampling"), std::nullopt);
+  EXPECT_EQ(by_core.refusal("no_interrupt"), EOPNOTSUPP);
+}
+
 TEST(Draft, ExactEventHasWorkAndItsExtraEvents) {
   PmuFacts facts = Facts();
   facts.events[0].stimulus = "work";

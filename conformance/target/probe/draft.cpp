@@ -95,7 +95,9 @@ void WriteRefusals(const PmuFacts& facts, Writer* out) {
   const auto refusal = [out](const std::string& key, const Finding& finding) {
     out->Line(key, Quoted(ErrnoName(finding.error)), finding.how, Sure::kMeasured);
   };
-  if (!facts.sampling.ok()) refusal("sampling", facts.sampling);
+  if (!facts.sampling.ok()) {
+    refusal(facts.core_refuses_sampling ? "no_interrupt" : "sampling", facts.sampling);
+  }
   if (!facts.no_cpu.ok()) refusal("no_cpu", facts.no_cpu);
   if (!facts.task.ok()) refusal("task", facts.task);
   for (const auto& [key, finding] : facts.refused) refusal(key, finding);

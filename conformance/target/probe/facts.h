@@ -73,9 +73,10 @@ struct PmuFacts {
   Finding shortest_period;                               // the shortest sample period that opens
   Finding user_reads;                                    // value 1: the control page permits them
   std::vector<std::pair<std::string, Finding>> refused;  // keys of [refusals] and their errno
-  bool groups = true;                                    // false: the driver refuses each group
-  std::string groups_how;                                // why not
-  bool shared_counters = false;  // events of the same config share a counter
+  bool core_refuses_sampling = false;  // after the driver accepted it (PERF_PMU_CAP_NO_INTERRUPT)
+  bool groups = true;                  // false: the driver refuses each group
+  std::string groups_how;              // why not
+  bool shared_counters = false;        // events of the same config share a counter
   bool filters = false;
   std::vector<std::string> exclusive_formats;
   std::vector<EventFacts> events;

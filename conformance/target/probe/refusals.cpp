@@ -131,12 +131,27 @@ void FindTaskRefusals(const ProbedPmu& pmu, PmuFacts* facts) {
   facts->task = core_refuses ? Finding{} : plain;
 }
 
+// The driver looks at an event first, then perf's core at the depth of its call chain, and only
+// then at whether the PMU has an interrupt.
+void FindWhoRefusesSampling(const ProbedPmu& pmu, PmuFacts* facts) {
+  if (facts->sampling.error != EOPNOTSUPP) return;
+  const auto too_deep = [](perf_event_attr& attr) { attr.sample_max_stack = UINT16_MAX; };
+  const Finding deep = pmu.TryAny(facts->events,
+                                  {.sample_period = kProbePeriod,
+                                   .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
+                                   .edit = too_deep},
+                                  "it");
+  facts->core_refuses_sampling = deep.error == EOVERFLOW;
+  if (facts->core_refuses_sampling) facts->sampling.how += ", after the driver accepted it";
+}
+
 }  // namespace
 
 void FindSupport(const ProbedPmu& pmu, PmuFacts* facts) {
   facts->sampling =
       pmu.TryAny(facts->events, {.sample_period = kProbePeriod, .sample_type = PERF_SAMPLE_IP},
                  "sample_period = " + std::to_string(kProbePeriod));
+  FindWhoRefusesSampling(pmu, facts);
   FindTaskRefusals(pmu, facts);
   facts->exclude_user = pmu.TryAny(facts->events, {.exclude_user = true}, "exclude_user");
   facts->exclude_kernel = pmu.TryAny(facts->events, {.exclude_kernel = true}, "exclude_kernel");
