@@ -143,6 +143,7 @@ class Judging(InGuests):
         names = planned.fault.cases
         own = [case for case in bench.cases if case.id in names]
         failing = [case.id for case in own if not bench.clean.fits(case)]
+        bench.rest()
         others = [] if self.request.own else [case for case in bench.cases if case not in own]
         attempt = Patched(planned)
         if failing:
@@ -150,6 +151,7 @@ class Judging(InGuests):
             lost = bench.attempt(built, attempt, [*own, *others], log, run_twice)
             if lost:
                 attempt.signs.append(f"{lost} before a case ran")
+        bench.rest()
         verdict, detail = decide(names, failing, attempt)
         return Trial(
             planned.fault,
