@@ -18,9 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_SERIES = "6.12"
 PMUCONF = "build/guest/conformance/pmuconf"
-FLAGS = {"BOOT", "FRESH", "ISOLATE", "LOAD", "MERGE"}
+FLAGS = {"ALL", "BOOT", "FRESH", "ISOLATE", "LOAD", "MERGE", "TOGETHER"}
 """Variables of an option without a value: on unless empty or 0."""
-NOT_FROM_ENVIRONMENT = {"JOBS", "KEY", "OUT", "RELEASE"}
+NOT_FROM_ENVIRONMENT = {"ALL", "JOBS", "KEY", "OUT", "PATCH", "RELEASE"}
 """Other programs set these variables, too."""
 OF_ALL = {"PMUCONF_ACCEL", "DEBUG", "ARCH"}
 """Variables that no option of a command has."""
@@ -136,6 +136,14 @@ COMMANDS = {
         (_python("ci.faults"),),
         GUEST,
         _named("KIND", "ID", "OBSERVER", "KERNEL", "PART", "FRESH"),
+    ),
+    "fixes": Command(
+        "try the patches for Linux in docs/upstream: build each one, and run the cases that fail without it; "
+        "ID='GLOB,...', PART=K/N, KERNEL= select; ALL=1 runs all cases of its targets; TOGETHER=1 builds one kernel "
+        "with all of them; PATCH= tries another file for ID; exit status 0 all fix, 1 not all, 2 not tried",
+        (_python("ci.fixes"),),
+        GUEST,
+        _named("ID", "KERNEL", "PART", "ALL", "TOGETHER", "PATCH"),
     ),
     "bench": Command(
         "benchmark the driver's decisions and the model; compare costs with cpu-clock in a guest",

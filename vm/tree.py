@@ -31,6 +31,8 @@ CCACHE = Path("/usr/lib/ccache")
 KEPT_TREES = 10
 """Number of trees of each series: for tests, for lines, for the kinds of vm/kernels, for patched kernels of two
 architectures, and two from before a change."""
+RENAMED = {"CONFIG_PROC_SYSCTL=y": "CONFIG_SYSCTL=y"}
+"""Lines of .config that have another name in newer kernels: PROC_SYSCTL is SYSCTL in 7.3."""
 SOURCES = {".c", ".h", ".inc"}
 SOURCE_NAMES = {"Kbuild", "Kconfig"}
 
@@ -201,7 +203,7 @@ def dropped_options(fragment: str, config: str) -> list[str]:
         if unset:
             missing = any(other.startswith(f"{unset[1]}=") for other in have)
         else:
-            missing = line not in have
+            missing = not have & {line, RENAMED.get(line, line)}
         if missing:
             dropped.append(line)
     return dropped

@@ -36,6 +36,12 @@ def test_last_value_of_an_option_counts() -> None:
     assert tree.dropped_options(said, CONFIG + "CONFIG_HZ_250=y\n") == [wanted[0], wanted[2]]
 
 
+def test_option_with_a_new_name_is_not_dropped() -> None:
+    line = "CONFIG_PROC_SYSCTL=y"
+    assert tree.dropped_options(line, "CONFIG_SYSCTL=y\n") == []
+    assert tree.dropped_options(line, "# CONFIG_SYSCTL is not set\n") == [line]
+
+
 def test_unknown_option_counts_as_off() -> None:
     assert tree.dropped_options("# CONFIG_NEVER_HEARD is not set", CONFIG) == []
 
