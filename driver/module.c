@@ -10,6 +10,7 @@
 #include "core_pmu/nmi.h"
 #include "core_pmu/sysfs.h"
 #include "module.h"
+#include "port/habit.h"
 #include "port/interrupt.h"
 #include "port/work_page.h"
 #include "trace/trace.h"
@@ -91,7 +92,7 @@ static int check_work(void)
 
 static int check_params(void)
 {
-	return check_hybrid() ?: check_work() ?: check_lbr() ?:
+	return check_hybrid() ?: check_work() ?: check_lbr() ?: refpmu_habits_check(work) ?:
 	       check("general", general, 1, REFPMU_MAX_GENERAL) ?:
 	       check("fixed", fixed, 0, REFPMU_MAX_FIXED) ?:
 	       check("width", width, 16, 64) ?:
@@ -141,7 +142,7 @@ static void describe(struct refpmu_device *dev, unsigned int kind)
 		.width = width,
 		.lbr = lbr,
 		.records = records,
-		.min_period = min_period,
+		.min_period = max_t(u64, min_period, refpmu_habits.misses_below),
 	};
 	cpumask_copy(&dev->supported, cpu_possible_mask);
 	if (hybrid)
@@ -152,7 +153,7 @@ static void describe(struct refpmu_device *dev, unsigned int kind)
 		.width = params->width,
 		.lbr = params->lbr,
 		.records = params->records,
-		.min_period = params->min_period,
+		.min_period = min_period,
 		.work = work,
 	};
 }

@@ -96,9 +96,20 @@ TEST(Periods, WithoutTrialsTheShortestThatOpensIsChosen) {
   EXPECT_THAT(ChoosePeriod(16, {}).how, HasSubstr("none was tried"));
 }
 
-TEST(Periods, RangeOfEqualNumbersIsOneNumber) {
-  EXPECT_EQ(RangeText({3, 3}), "3");
-  EXPECT_EQ(RangeText({4, 1, 2}), "1 to 4");
+TEST(Periods, MissingSamplesAreNotSafe) {
+  PeriodTrial missed = Trial(10);
+  missed.samples = kPeriodsPerTrial - 1;
+  EXPECT_EQ(WhyUnsafe(missed), "");
+  missed.samples = kPeriodsPerTrial - 2;
+  EXPECT_EQ(WhyUnsafe(missed), "gave only 30 samples");
+}
+
+TEST(Periods, BoundOfSkidIsTwiceTheMost) {
+  const Note found = SkidNote({1'003, 2'020, 4'001}, 1'000);
+  EXPECT_EQ(found.value, "at most 40 events");
+  EXPECT_EQ(found.how,
+            "twice the most: 3 samples came 1 to 20 events after the end of a period of 1000");
+  EXPECT_EQ(SkidNote({}, 1'000).value, "unknown");
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ static void counter_switch(struct refpmu_cpu *cpuc, const struct hw_perf_event *
 {
 	const int idx = hwc->idx;
 
+	on = on && !(refpmu_habits.stuck & BIT_ULL(idx));
 	if (idx >= REFPMU_FIXED_BASE)
 		fixed_control(cpuc, idx - REFPMU_FIXED_BASE,
 			      on ? fixed_bits(idx - REFPMU_FIXED_BASE, hwc->config) : 0);
@@ -137,7 +138,8 @@ void refpmu_update(struct refpmu_cpu *cpuc, struct perf_event *event)
 	} while (local64_cmpxchg(&hwc->prev_count, prev, now) != prev);
 
 	delta = refpmu_period_delta(prev, now, cpuc->model.params.width);
-	local64_add(delta, &event->count);
+	local64_add(delta - refpmu_habit_fold(&cpuc->work.habit, local64_read(&event->count)),
+		    &event->count);
 	local64_sub(delta, &hwc->period_left);
 }
 

@@ -12,6 +12,7 @@
 #include "core/config.h"
 #include "core/constraint.h"
 #include "model/model.h"
+#include "port/habit.h"
 #include "port/journal.h"
 #include "port/port.h"
 #include "uapi/refpmu_work.h"
@@ -83,6 +84,7 @@ struct refpmu_work {
 	u64 armed_for; /* user instructions for which it has set the next timer; or 0 */
 	u64 armed_user; /* those before it */
 	u64 overhead; /* estimated kernel instructions that come first */
+	struct refpmu_habit_state habit;
 };
 
 /*
@@ -193,10 +195,10 @@ static inline struct refpmu_cpu *refpmu_event_cpu(struct perf_event *event)
 	return refpmu_this_cpu(to_refpmu(event->pmu));
 }
 
-/* Return true while the line is up and not held back by the stimulus port. */
+/* Return true while the line is up and not held back, by the stimulus port or a habit. */
 static inline bool refpmu_line(const struct refpmu_cpu *cpuc)
 {
-	return refpmu_model_line(&cpuc->model) && !cpuc->line_held;
+	return refpmu_model_line(&cpuc->model) && !cpuc->line_held && !cpuc->work.habit.skid;
 }
 
 /* Return true while an interrupt, or work that belongs to it, is pending. */

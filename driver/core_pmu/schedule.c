@@ -35,6 +35,7 @@ static int assign(struct refpmu_cpu *cpuc, bool pin_running)
 		struct refpmu_want *w = &cpuc->wants[i];
 
 		*w = want(cpuc->events[i]);
+		w->allowed &= ~refpmu_habits.held;
 		w->previous = hwc->idx;
 		if (hwc->extra_reg.alloc)
 			w->previous_extra = hwc->extra_reg.reg;
@@ -177,7 +178,7 @@ static bool lacks_one_counter(const struct refpmu_cpu *cpuc)
 static bool place_newest(struct refpmu_cpu *cpuc)
 {
 	struct perf_event *event = cpuc->events[cpuc->n_events - 1];
-	const u64 free = event->hw.config_base & ~cpuc->used;
+	const u64 free = event->hw.config_base & ~cpuc->used & ~refpmu_habits.held;
 	const u64 preferred = event->hw.event_base & free;
 	struct refpmu_place to = { .extra = REFPMU_REGISTER_NONE };
 

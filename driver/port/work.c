@@ -83,6 +83,7 @@ void refpmu_work_begin(struct refpmu_cpu *cpuc)
 {
 	snapshot(&cpuc->work, &cpuc->work.passed);
 	cpuc->clock_base = 1;
+	refpmu_habit_begin(&cpuc->work.habit);
 }
 
 /*
@@ -123,6 +124,41 @@ static void interrupt(struct refpmu_cpu *cpuc)
 		cpu_relax();
 }
 
+/* Deliver the interrupt of an overflow, unless it comes later or never. */
+static void overflowed(struct refpmu_cpu *cpuc)
+{
+	if (!refpmu_line(cpuc))
+		return;
+	if (refpmu_habit_loses_interrupt(&cpuc->work.habit))
+		refpmu_model_drop_line(&cpuc->model);
+	else
+		interrupt(cpuc);
+}
+
+/* Return how much of @part comes before the end of a skid. */
+static u64 until_skid_ends(const struct refpmu_habit_state *habit,
+			   const struct refpmu_stimulus *part)
+{
+	if (!habit->skid || !part->clock || part->origin->privilege != habit->privilege)
+		return part->n;
+	return min(part->n, habit->skid * REFPMU_WORK_CPI);
+}
+
+/* Account for @done of @part. Return true if an interrupt is due. */
+static bool is_due(struct refpmu_cpu *cpuc, const struct refpmu_stimulus *part,
+		   const struct refpmu_model_step *step)
+{
+	struct refpmu_habit_state *habit = &cpuc->work.habit;
+
+	if (habit->skid && part->clock && part->origin->privilege == habit->privilege) {
+		habit->skid -= min(habit->skid, DIV_ROUND_UP(step->done, REFPMU_WORK_CPI));
+		return !habit->skid;
+	}
+	if (step->overflowed)
+		refpmu_habit_overflow(habit, part->origin->privilege);
+	return step->overflowed;
+}
+
 /* Give the model @n pulses or ticks of @event, and handle each overflow before the next one. */
 static void feed(struct refpmu_cpu *cpuc, unsigned int event, enum refpmu_privilege privilege,
 		 u64 n, struct pt_regs *regs)
@@ -133,18 +169,23 @@ static void feed(struct refpmu_cpu *cpuc, unsigned int event, enum refpmu_privil
 		.origin = &cpuc->cause.origin,
 		.n = n * (event == REFPMU_WORK_INSTRUCTIONS ? REFPMU_WORK_CPI : 1),
 	};
+	struct refpmu_stimulus part;
 	struct refpmu_model_step step;
 
 	cpuc->work.rest = &stimulus;
 	while (stimulus.n) {
 		set_cause(cpuc, privilege, regs);
-		/* The line is still up if nobody can handle the interrupt now. */
+		/* The line is still up if nobody can handle the interrupt now, or if it is late. */
 		stimulus.run_on = refpmu_model_line(&cpuc->model);
-		step = refpmu_model_stimulate(&cpuc->model, &stimulus);
+		if (!stimulus.run_on)
+			cpuc->work.habit.skid = 0;
+		part = stimulus;
+		part.n = until_skid_ends(&cpuc->work.habit, &stimulus);
+		step = refpmu_model_stimulate(&cpuc->model, &part);
 		stimulus.n -= step.done;
 		barrier(); /* the handler may take a part of the rest */
-		if (step.overflowed && refpmu_line(cpuc))
-			interrupt(cpuc);
+		if (is_due(cpuc, &part, &step))
+			overflowed(cpuc);
 		barrier();
 	}
 	cpuc->work.rest = NULL;
@@ -174,6 +215,21 @@ void refpmu_work_run_on(struct refpmu_cpu *cpuc)
 		rest->n -= refpmu_model_stimulate(&cpuc->model, &part).done;
 }
 
+/*
+ * General counters that stand still while the CPU idles. Stop them, or let them continue; @ctrl is
+ * the value that GLOBAL_CTRL has otherwise.
+ */
+static void idle_stops(struct refpmu_cpu *cpuc, bool stop, u64 *ctrl)
+{
+	const u64 general = refpmu_low_bits(cpuc->model.params.general);
+
+	if (!refpmu_habits.idle_stops || !is_idle_task(current))
+		return;
+	if (stop)
+		refpmu_model_read(&cpuc->model, REFPMU_REG_GLOBAL_CTRL, ctrl);
+	refpmu_model_write(&cpuc->model, REFPMU_REG_GLOBAL_CTRL, stop ? *ctrl & ~general : *ctrl);
+}
+
 /**
  * refpmu_work_catch_up() - Give the model the work since the last call.
  * @cpuc: State of this CPU.
@@ -186,6 +242,7 @@ void refpmu_work_catch_up(struct refpmu_cpu *cpuc, struct pt_regs *regs)
 	struct refpmu_work *work = &cpuc->work;
 	struct refpmu_work_counts now;
 	unsigned int event, privilege;
+	u64 n, ctrl = 0;
 
 	/* A call for a register access of the handler, which interrupts another call. */
 	if (cpuc->in_handler || work->busy)
@@ -195,21 +252,48 @@ void refpmu_work_catch_up(struct refpmu_cpu *cpuc, struct pt_regs *regs)
 	work->busy = true;
 	barrier();
 	snapshot(work, &now);
+	idle_stops(cpuc, true, &ctrl);
 	/* Instructions come last, so that a sample of them has all their branches. */
 	for (event = REFPMU_WORK_EVENTS; cpuc->clock_mode == REFPMU_CLOCK_AUTO && event--;) {
 		for (privilege = REFPMU_USER; privilege <= REFPMU_KERNEL; privilege++) {
-			if (is_counted(work, event))
-				feed(cpuc, event, privilege,
-				     now.n[event][privilege] - work->passed.n[event][privilege],
-				     regs);
+			if (!is_counted(work, event))
+				continue;
+			n = now.n[event][privilege] - work->passed.n[event][privilege];
+			n = refpmu_habit_scale(&work->habit, event, privilege, n);
+			feed(cpuc, event, privilege, n, regs);
 		}
 	}
+	idle_stops(cpuc, false, &ctrl);
 	snapshot(work, &work->passed);
 	barrier();
 	work->busy = false;
 }
 
-/* Return the instructions until an overflow, if all of them have @privilege. */
+/**
+ * refpmu_work_settle() - Deliver the overflows of work that the CPU has already executed.
+ * @cpuc: State of this CPU.
+ *
+ * A device would have raised their interrupts before now. Call it before the handler is masked or
+ * the PMU is disabled, which would delay the interrupts until an event may be gone.
+ *
+ * Context: Interrupts off.
+ */
+void refpmu_work_settle(struct refpmu_cpu *cpuc)
+{
+	if (!cpuc->work.counts || !cpuc->clock_base)
+		return;
+	refpmu_work_catch_up(cpuc, NULL);
+	if (!cpuc->work.habit.skid || refpmu_habits.skid_survives || cpuc->in_handler ||
+	    cpuc->work.busy || cpuc->masked || cpuc->disable_depth)
+		return;
+	cpuc->work.habit.skid = 0;
+	overflowed(cpuc);
+}
+
+/*
+ * Return the instructions until an overflow, or until the late interrupt of an earlier one, if all
+ * of them have @privilege.
+ */
 static u64 instructions_left(const struct refpmu_cpu *cpuc, enum refpmu_privilege privilege)
 {
 	const u64 ticks = refpmu_model_distance(&cpuc->model, true, 0, privilege);
@@ -222,6 +306,8 @@ static u64 instructions_left(const struct refpmu_cpu *cpuc, enum refpmu_privileg
 			left = min(left, refpmu_model_distance(&cpuc->model, false, codes[event],
 							       privilege));
 	}
+	if (cpuc->work.habit.skid && cpuc->work.habit.privilege == privilege)
+		left = min(left, cpuc->work.habit.skid);
 	return left;
 }
 

@@ -13,16 +13,6 @@ void refpmu_work_catch_up(struct refpmu_cpu *cpuc, struct pt_regs *regs);
 u64 refpmu_work_delay(struct refpmu_cpu *cpuc);
 void refpmu_work_timer(struct refpmu_cpu *cpuc, struct pt_regs *regs);
 void refpmu_work_run_on(struct refpmu_cpu *cpuc);
-
-/*
- * Deliver the overflows of work that the CPU has already executed. A device would have raised their
- * interrupts before now. Call it before the handler is masked or the PMU is disabled, which would
- * delay the interrupts until an event may be gone. Interrupts off.
- */
-static inline void refpmu_work_settle(struct refpmu_cpu *cpuc)
-{
-	if (cpuc->work.counts && cpuc->clock_base)
-		refpmu_work_catch_up(cpuc, NULL);
-}
+void refpmu_work_settle(struct refpmu_cpu *cpuc);
 
 #endif /* REFPMU_PORT_WORK_H */

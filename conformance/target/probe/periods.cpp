@@ -66,6 +66,8 @@ std::string WhyUnsafe(const PeriodTrial& trial) {
   if (!trial.ended) return "did not end in time";
   if (trial.throttled) return "was throttled";
   if (trial.lost > 0) return "lost " + Samples(trial.lost);
+  // The interrupt of the last period may come when the work is over.
+  if (trial.samples + 1 < kPeriodsPerTrial) return "gave only " + Samples(trial.samples);
   if (trial.sampled_ns > kMostSlowdown * trial.counted_ns) return "took " + Slowdown(trial);
   return "";
 }
@@ -96,10 +98,18 @@ Finding ChoosePeriod(std::uint64_t shortest, const std::vector<PeriodTrial>& tri
               ", lost none, and took " + Slowdown(*safe)};
 }
 
-std::string RangeText(const std::vector<std::uint64_t>& late) {
-  const auto [low, high] = std::minmax_element(late.begin(), late.end());
-  if (*low == *high) return std::to_string(*low);
-  return std::to_string(*low) + " to " + std::to_string(*high);
+Note SkidNote(const std::vector<std::uint64_t>& counts, std::uint64_t period) {
+  if (counts.empty()) return {"skid", "unknown", "no sample has a count", Sure::kDefault};
+  std::uint64_t least = ~0ULL;
+  std::uint64_t most = 0;
+  for (const std::uint64_t count : counts) {
+    least = std::min(least, count % period);
+    most = std::max(most, count % period);
+  }
+  return {"skid", "at most " + std::to_string(2 * most) + " events",
+          "twice the most: " + Samples(counts.size()) + " came " + std::to_string(least) + " to " +
+              std::to_string(most) + " events after the end of a period of " +
+              std::to_string(period)};
 }
 
 }  // namespace pmuconf

@@ -47,8 +47,9 @@ std::string WhyUnsafe(const PeriodTrial& trial);
 // `trials` are in the order in which they ran. Without trials, chooses `shortest`.
 Finding ChoosePeriod(std::uint64_t shortest, const std::vector<PeriodTrial>& trials);
 
-// How many instructions each sample was late, as text: "0 to 3". `late` must not be empty.
-std::string RangeText(const std::vector<std::uint64_t>& late);
+// Returns a bound for the skid: the events between the end of a period and its interrupt. `counts`
+// are those of the event at samples with that period, which is longer than any skid.
+Note SkidNote(const std::vector<std::uint64_t>& counts, std::uint64_t period);
 
 }  // namespace pmuconf
 

@@ -22,8 +22,7 @@ namespace {
 constexpr unsigned kTrialBound_s = 5;
 constexpr int kRepetitions = 3;  // of each time: the shortest is the one that nothing disturbed
 constexpr std::size_t kRingPages = 8;
-constexpr unsigned kSkidPeriod = 16;  // units of the straight line code
-constexpr int kSkidSamples = 16;
+constexpr std::uint64_t kSkidSamples = 512;
 
 std::uint64_t Now_ns() {
   timespec now = {};
@@ -69,40 +68,28 @@ class SafePeriod {
     return trials;
   }
 
-  // Returns how many units after the end of the period each sample is, if it is in the straight
-  // line code.
-  std::vector<std::uint64_t> Skid() {
-    std::vector<std::uint64_t> late;
-    for (int i = 0; i < kSkidSamples; ++i) {
-      const OpenResult opened = Open(kSkidPeriod);
-      if (!opened.ok()) break;
-      Ring ring(opened.event, kRingPages);
-      opened.event.Enable();
-      worker_.Run(event_.work.kind, kLadder + 1);  // the ladder alone, and the system call
-      opened.event.Disable();
-      const std::vector<Sample> samples = ring.Drain().samples;
-      if (samples.empty()) continue;
-      const auto at = UnitAt(samples.front().ip.value_or(0));
-      if (at && *at >= kSkidPeriod) late.push_back(*at - kSkidPeriod);
+  // Returns the count at each of some samples with kProbePeriod.
+  std::vector<std::uint64_t> CountsAtSamples() {
+    std::vector<std::uint64_t> counts;
+    const OpenResult opened = Open(kProbePeriod);
+    if (!opened.ok()) return counts;
+    Ring ring(opened.event, kRingPages);
+    opened.event.Enable();
+    worker_.Run(event_.work.kind, kSkidSamples * kProbePeriod + extra_ + 1, extra_);
+    opened.event.Disable();
+    for (const Sample& sample : ring.Drain().samples) {
+      if (sample.read) counts.push_back(sample.read->value);
     }
-    return late;
+    return counts;
   }
 
  private:
   OpenResult Open(std::uint64_t period) const {
-    const std::uint64_t type = PERF_SAMPLE_IP;
+    const std::uint64_t type = PERF_SAMPLE_IP | PERF_SAMPLE_READ;
     return ProbedPmu::OpenAt(event_.spec, {.pid = worker_.pid(),
                                            .sample_period = period,
                                            .sample_type = period == 0 ? 0 : type,
                                            .exclude_kernel = true});
-  }
-
-  // Returns the number of the unit at an address of the straight line code.
-  std::optional<unsigned> UnitAt(std::uint64_t ip) const {
-    for (unsigned unit = 0; unit <= kLadder; ++unit) {
-      if (LadderAddress(event_.work.kind, unit) == ip) return unit;
-    }
-    return std::nullopt;
   }
 
   // Runs the work of a trial with an event of that period (0: it only counts). Returns its duration
@@ -144,11 +131,6 @@ class SafePeriod {
   Worker worker_;
 };
 
-std::string SkidText(const std::vector<std::uint64_t>& late) {
-  if (late.empty()) return "unknown";
-  return RangeText(late) + " instructions";
-}
-
 }  // namespace
 
 void FindSafePeriod(PmuFacts* facts) {
@@ -160,15 +142,8 @@ void FindSafePeriod(PmuFacts* facts) {
   const std::vector<PeriodTrial> trials = SafePeriod(*event).Try(shortest);
   const Finding safe = ChoosePeriod(shortest, trials);
   facts->sampling_notes.push_back({"safe period", std::to_string(safe.value), safe.how});
-  const bool straight = event->work.kind == WorkKind::kInstructions && *event->work.extra == 0;
-  if (!straight || safe.value > kSkidPeriod) return;
   // A new worker: the last trial may have killed the other one.
-  const std::vector<std::uint64_t> late = SafePeriod(*event).Skid();
-  facts->sampling_notes.push_back(
-      {"skid", SkidText(late),
-       "the address in " + std::to_string(late.size()) + " of " + std::to_string(kSkidSamples) +
-           " samples was in the straight line code of the worker; this is how far after the "
-           "instruction that ends the period"});
+  facts->sampling_notes.push_back(SkidNote(SafePeriod(*event).CountsAtSamples(), kProbePeriod));
 }
 
 }  // namespace pmuconf
