@@ -251,7 +251,7 @@ void Case::Prepare() const {
   if (!target().Claims(Cap::kQuietFork)) PrepareFaults();
   if (Needs(Cap::kStimulus) && target().HasWork()) {
     StartWorker();
-    if (Needs(Cap::kSampling)) StartedWorker()->RunInSteps();
+    if (Needs(Cap::kSampling)) StartedWorker()->RunInSteps(target().min_period());
   }
   if (target().Claims(Cap::kSampling)) SampleRateLimit::Set(SampleRateLimit::kNoLimit);
 }

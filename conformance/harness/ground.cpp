@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "perf/descriptors.h"
@@ -78,6 +79,21 @@ std::optional<Share> FindShortage(const Target& target) {
   return std::nullopt;
 }
 
+// Returns a process and those that started it. proc_pid_stat(5): the parent is the second field
+// after the name in parentheses.
+std::set<std::string> WithAncestors(const std::string& proc, std::string pid) {
+  std::set<std::string> found;
+  while (pid != "0" && found.insert(pid).second) {
+    const std::string stat = ReadFile(proc + "/" + pid + "/stat").value_or("");
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end == std::string::npos) break;
+    std::istringstream fields(stat.substr(name_end + 1));
+    std::string state;
+    fields >> state >> pid;
+  }
+  return found;
+}
+
 std::vector<std::string> Warnings(const Target& target) {
   std::vector<std::string> warnings;
   const std::vector<int> cpus = target.Cpus();
@@ -99,8 +115,10 @@ std::vector<std::string> Warnings(const Target& target) {
 std::vector<std::string> ProcessesWithEvents(const std::string& proc) {
   std::vector<std::string> found;
   const std::string self = std::to_string(getpid());
+  const std::set<std::string> callers = WithAncestors(proc, self);
   for (const std::string& pid : ListFolder(proc)) {
-    if (pid.find_first_not_of("0123456789") != std::string::npos || pid == self) continue;
+    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (callers.contains(pid) || WithAncestors(proc, pid).contains(self)) continue;
     const std::string folder = proc + "/" + pid;
     if (EventDescriptors(folder + "/fd") == 0) continue;
     found.push_back(ReadFile(folder + "/comm").value_or("?") + " (pid " + pid + ")");

@@ -133,6 +133,19 @@ TEST(Calibration, InexactEventHasNoLongCommand) {
   EXPECT_EQ(AfterLongCommand(found, {1'000'001, 5}).text, found.text);
 }
 
+TEST(Calibration, LongCommandsWidenABound) {
+  const Calibration found = Instructions({{303, 304}, {3'003, 3'003}, {30'003, 30'003}});
+  ASSERT_TRUE(found.bound.has_value());
+  const std::vector<WorkCount> near = {{1'000'000, 1'000'001}, {1'000'000, 999'999}};
+  EXPECT_EQ(AfterLongCommands(found, near).bound->rel, 0.0);
+  const std::vector<WorkCount> far = {{1'000'000, 1'000'001}, {1'000'000, 999'901}};
+  const Calibration wide = AfterLongCommands(found, far);
+  EXPECT_EQ(wide.bound->abs, 1U);
+  EXPECT_EQ(wide.bound->rel, 0.0002);
+  EXPECT_THAT(wide.text, EndsWith("; up to 99 more or less in one command of 1000000"));
+  EXPECT_EQ(AfterLongCommands(found, {{1'000'000, 900'000}}).bound, std::nullopt);
+}
+
 TEST(Calibration, SameCountInEachCompanyIsNoDifference) {
   EXPECT_EQ(WhyDifferent({1'001, 2, 0, {1'003, 1'003}, {1'003, 1'003}}), "");
   EXPECT_EQ(WhyDifferent({1'001, 0, 0, {}, {}}), "");

@@ -89,6 +89,11 @@ TEST_F(GroundFiles, ProcessesWithPerfEventsAreFound) {
   Process("18", "sh", "/dev/null");
   Process(std::to_string(getpid()), "pmuconf", "anon_inode:[perf_event]");
   Process("self", "pmuconf", "anon_inode:[perf_event]");
+  const std::string self = std::to_string(getpid());
+  Process("19", "agent", "anon_inode:[perf_event]");
+  File(self + "/stat", self + " (pmu) conf) S 19 1");
+  Process("20", "worker", "anon_inode:[perf_event]");
+  File("20/stat", "20 (worker) S " + self + " 1");
   EXPECT_THAT(ProcessesWithEvents(root()), ElementsAre("perf (pid 17)"));
   EXPECT_THAT(ProcessesWithEvents(root() + "/17"), IsEmpty());
 }

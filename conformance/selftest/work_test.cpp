@@ -91,6 +91,8 @@ TEST(Work, StepsAreSingleEventsUnlessTheyAreTooMany) {
   EXPECT_EQ(StepOfWork(1, 0), 1U);
   EXPECT_EQ(StepOfWork(3'999, 0), 1U);
   EXPECT_EQ(StepOfWork(1'000'000, 0), 500U);
+  EXPECT_EQ(StepOfWork(3'999, 0, 16), 16U);
+  EXPECT_EQ(StepOfWork(1'000'000, 0, 16), 500U);
   EXPECT_EQ(StepOfWork(10, 2), 3U);  // a command counts two events in addition to its units
 }
 

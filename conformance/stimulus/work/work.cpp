@@ -55,8 +55,8 @@ std::optional<WorkPlan> PlanWork(WorkKind kind, std::uint64_t n) {
   return WorkPlan{in_loop / kLoopInstructions, kLadder};
 }
 
-std::uint64_t StepOfWork(std::uint64_t n, std::uint64_t extra) {
-  return std::max(n / kMostSteps, extra + 1);
+std::uint64_t StepOfWork(std::uint64_t n, std::uint64_t extra, std::uint64_t least) {
+  return std::max({n / kMostSteps, extra + 1, least});
 }
 
 Worker::Worker() : owner_(getpid()), pid_(fork()) {
@@ -86,7 +86,7 @@ void Worker::Run(WorkKind kind, std::uint64_t n, std::uint64_t extra) {
   // The caller waits meanwhile. On its own CPU, nothing else runs: an emulator that counts the
   // instructions of all CPUs in each (QEMU with -icount) stays exact.
   PinTo(EventCpu());
-  const std::uint64_t step = in_steps_ ? StepOfWork(n, extra) : n;
+  const std::uint64_t step = step_ ? StepOfWork(n, extra, *step_) : n;
   while (n >= 2 * step) {
     RunStep(kind, step, extra);
     n -= step;

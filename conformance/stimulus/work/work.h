@@ -37,10 +37,10 @@ inline constexpr unsigned kLadder = 64;
 std::optional<WorkPlan> PlanWork(WorkKind kind, std::uint64_t n);
 
 // Returns the events of each command when `n` events are divided: as few as possible, in at most
-// about kMostSteps commands. Each command counts `extra` events in addition to
-// its units.
+// about kMostSteps commands, but at least `least`. Each command counts `extra` events in addition
+// to its units.
 inline constexpr std::uint64_t kMostSteps = 2'000;
-std::uint64_t StepOfWork(std::uint64_t n, std::uint64_t extra);
+std::uint64_t StepOfWork(std::uint64_t n, std::uint64_t extra, std::uint64_t least = 1);
 // Returns the address of unit `unit` of the straight line code, 0 to kLadder. The last one is that
 // of the system call.
 std::uint64_t LadderAddress(WorkKind kind, unsigned unit);
@@ -61,8 +61,9 @@ class Worker {
   void Run(WorkKind kind, std::uint64_t n, std::uint64_t extra = 0);
 
   // Divides the work of later Run()s into steps (StepOfWork()). The kernel runs between them,
-  // so each interrupt of an overflow comes before the next command.
-  void RunInSteps() { in_steps_ = true; }
+  // so each interrupt of an overflow comes before the next command. A step has at least `least`
+  // events: a driver that starts each period with a longer one would never see its end.
+  void RunInSteps(std::uint64_t least) { step_ = least; }
 
   // Sets the registers for a plan. The worker executes it when it is continued.
   void Load(WorkKind kind, const WorkPlan& plan);
@@ -75,8 +76,8 @@ class Worker {
 
   pid_t owner_;  // the only process that can trace it
   pid_t pid_ = -1;
-  int cpu_ = -1;  // where it is pinned; -1: not pinned
-  bool in_steps_ = false;
+  int cpu_ = -1;                       // where it is pinned; -1: not pinned
+  std::optional<std::uint64_t> step_;  // the shortest step, if the work is divided
 };
 
 // The worker of this process. StartWorker() forks it, once; its events replace those of the calling

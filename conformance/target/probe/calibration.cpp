@@ -21,6 +21,8 @@ constexpr std::uint64_t kLongLength = 50'000'001;  // at least 10 ms, several ti
 constexpr std::int64_t kMostExtra = 1'000;
 constexpr std::uint64_t kMostAbs = 30;  // a tenth of the shortest length
 constexpr double kMostRel = 0.1;
+constexpr double kMargin = 2;  // of a bound from few long commands
+constexpr int kLongCommands = 3;
 
 // The least and the greatest count of each length.
 struct Span {
@@ -216,6 +218,22 @@ Calibration AfterLongCommand(Calibration found, const WorkCount& counted) {
   return found;
 }
 
+Calibration AfterLongCommands(Calibration found, const std::vector<WorkCount>& counts) {
+  std::uint64_t most = 0;
+  for (const WorkCount& c : counts) most = std::max(most, Difference(c.count, c.length));
+  if (!found.bound || counts.empty()) return found;
+  const auto length = static_cast<double>(counts.front().length);
+  const auto deviation = static_cast<double>(most);
+  found.text += "; up to " + std::to_string(most) + " more or less in one command of " +
+                std::to_string(counts.front().length);
+  if (deviation <= std::max(static_cast<double>(found.bound->abs), found.bound->rel * length)) {
+    return found;
+  }
+  found.bound->rel = std::ceil(kMargin * deviation / length * 10'000) / 10'000;
+  if (found.bound->rel > kMostRel) found.bound = std::nullopt;
+  return found;
+}
+
 std::string WhyDifferent(const CompanyCounts& counts) {
   const std::uint64_t want = counts.length + counts.extra;
   for (const auto& [what, values] :
@@ -247,6 +265,11 @@ Calibration Calibrate(const OpenWork& open) {
       }
       found.extra = std::nullopt;
       found.text += "; but " + why;
+    }
+    if (found.bound) {
+      std::vector<WorkCount> counts;
+      while (counts.size() < kLongCommands) counts.push_back(MeasureLong(kind, worker, open));
+      found = AfterLongCommands(found, counts);
     }
     if (!first) first = found;
     if (!bounded && found.bound) bounded = found;

@@ -44,6 +44,10 @@ Calibration Combine(WorkKind kind, const std::vector<WorkCount>& counts);
 // hit the worker. If they do not explain another number, the event is not exact.
 Calibration AfterLongCommand(Calibration found, const WorkCount& counted);
 
+// The same for an event with a bound, and several such commands: widens the bound, with a margin,
+// to their greatest deviation.
+Calibration AfterLongCommands(Calibration found, const std::vector<WorkCount>& counts);
+
 // The counts of one command of `length` units by the same event in different company.
 struct CompanyCounts {
   std::uint64_t length = 0;
