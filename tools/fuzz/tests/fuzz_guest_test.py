@@ -15,8 +15,8 @@ pytestmark = pytest.mark.guest
 KERNEL = "6.12"
 RUN_S = 200
 """The limit of a run on a busy machine."""
-LEAK = "M09-1"
-"""A deleted event leaves its counter marked as used."""
+LEAK = "STR-008"
+"""Each event takes a reference to the module and never returns it."""
 PROGRAMS = 32
 """One process of programs."""
 STATE = (
@@ -63,10 +63,10 @@ def test_full_disk_is_one_line(vm: guest.Guest) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_counter_that_stays_in_use_is_found_with_a_program(vm: guest.Guest) -> None:
+def test_reference_that_stays_is_found_with_a_program(vm: guest.Guest) -> None:
     assert vm.unload("refpmu")["ok"] is True
     vm.load("broken.ko")
     done = fuzz(vm)
-    assert done.status == 1 and done.stdout.startswith("LEAK: of "), done.stdout
+    assert done.status == 1 and done.stdout.startswith("LEAK: the module has "), done.stdout
     kept = vm.exec(["sh", "-c", "cat /tmp/fuzz-refpmu-1-*.program"]).stdout
     assert kept.startswith("pmuconf program for pmu:refpmu\n")
