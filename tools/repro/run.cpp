@@ -162,6 +162,7 @@ class ProgramProcess::Running {
         recv(socket_.get(), &what, 1, 0) == 1) {
       return true;
     }
+    if (stop_ != nullptr && *stop_ != 0) return false;
     // The process exits after this command, or is exiting. Its socket closes before the process is
     // gone.
     return WaitForExit(limit_s);
