@@ -22,6 +22,7 @@
 #include "harness/runner.h"
 #include "lies/liar.h"
 #include "lies/lie.h"
+#include "program_commands.h"
 #include "report/accuracy_command.h"
 #include "report/choose.h"
 #include "report/explain.h"
@@ -40,8 +41,6 @@
 #include "target/target_json.h"
 #include "target/target_of_process.h"
 #include "text/one_line.h"
-#include "tools/repro/options.h"
-#include "tools/specify/options.h"
 #include "tools/watch/command.h"
 #include "version.h"
 
@@ -73,9 +72,6 @@ struct Options {
   std::string explain_id;
   bool explain_json = false;
   WatchOptions watch;
-  ReproOptions repro;
-  SpecifyOptions specify;
-  CompareOptions compare;
 };
 
 // Returns the status of `body`, or prints its error and returns 2.
@@ -333,25 +329,6 @@ int ReportStream(const Options& options) {
                 options.repro_command.empty() ? repro_command : options.repro_command, &lava);
 }
 
-// A program as text names its target; for a fuzzer's input, an option does.
-int ReproOne(const Options& options) {
-  const Program program = LoadProgram(options.repro.file, options.repro.target);
-  if (options.repro.print || options.repro.text) {
-    std::cout << (options.repro.print ? PrintProgramAsC(program) : PrintProgram(program));
-    Flush();
-    return 0;
-  }
-  SetTarget(LoadTarget(program.target));
-  ResolveTarget();
-  return Repro(program, options.repro.cpus);
-}
-
-int SpecifyTarget(const Options& options) {
-  SetTarget(LoadTarget(options.target));
-  ResolveTarget();
-  return Specify(options.specify);
-}
-
 int Main(int argc, char** argv) {
   Options options;
   CLI::App app("pmuconf: conformance suite for Linux PMU drivers");
@@ -436,11 +413,7 @@ int Main(int argc, char** argv) {
   watch->add_option("--json", options.watch.json, "output file for the results as JSON");
   watch->add_option("command", options.watch.command, "command to run meanwhile, after --");
 
-  CLI::App* const repro = AddRepro(&app, &options.repro);
-
-  CLI::App* const specify = AddSpecify(&app, &options.specify);
-  add_target(specify)->required();
-  CLI::App* const compare = AddCompare(&app, &options.compare);
+  const ProgramCommands programs(&app);
 
   auto* const explain = app.add_subcommand("explain", "print a rule or a case");
   explain->add_option("id", options.explain_id, "id of a rule or a case");
@@ -481,9 +454,7 @@ int Main(int argc, char** argv) {
   if (probe->parsed()) return ProbeCommand(options.probe);
   if (accuracy->parsed()) return AccuracyCommand(options.accuracy);
   if (watch->parsed()) return Watch(options.watch);
-  if (repro->parsed()) return ReproOne(options);
-  if (specify->parsed()) return SpecifyTarget(options);
-  if (compare->parsed()) return CompareFiles(options.compare);
+  if (programs.parsed()) return programs.Run();
   if (explain->parsed()) return ExplainOne(options);
   if (one->parsed()) return RunCase(options);
   if (report->parsed()) return ReportStream(options);

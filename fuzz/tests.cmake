@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The fuzzers: make check replays the corpora, make nightly fuzzes. LeakSanitizer does not work under a tracer.
+unit_tests(fuzz tools/fuzz/tests/fuzz_tests 1)
 list(LENGTH FUZZ_SUBJECTS count)
 math(EXPR seconds "7200 / ${count}")
 math(EXPR limit "${seconds} + 3600")

@@ -473,6 +473,10 @@ OpenPrediction OpenModel::Predict(const OpenCall& call) const {
   return FirstFailing({&kNoPmuChecks[0], &kNoPmuChecks[1]}, facts);
 }
 
+OpenPrediction OpenModel::PredictBeforePmu(const OpenCall& call) const {
+  return FirstFailing(checks_.call, Read(call));
+}
+
 OpenPrediction OpenModel::PredictModify(const OpenCall& call) const {
   static constexpr OpenCheck kOther = {"ABI-036", "another type", kAll, EINVAL};
   static constexpr OpenCheck kNever = {"ABI-036", "type that cannot be modified", kAll, EOPNOTSUPP};

@@ -190,6 +190,8 @@ class OpenModel {
   // Returns a call that opens an event of the PMU.
   OpenCall ValidCall() const;
   OpenPrediction Predict(const OpenCall& call) const;
+  // Predicts only the checks before the kernel looks for a PMU, which hold for every driver.
+  OpenPrediction PredictBeforePmu(const OpenCall& call) const;
   // Predicts PERF_EVENT_IOC_MODIFY_ATTRIBUTES with that attr, on an event that ValidCall() opened.
   OpenPrediction PredictModify(const OpenCall& call) const;
 

@@ -29,13 +29,14 @@ MAY_USE = {
     "conformance/selftest": (*SUITE_ROOMS, "conformance/lies", "conformance/report"),
     "conformance": (
         *(*SUITE_ROOMS, "conformance/lies", "conformance/report"),
-        *("tools/repro", "tools/specify", "tools/watch"),
+        *("tools/fuzz", "tools/repro", "tools/specify", "tools/watch"),
     ),
     "oracle": MODEL_COMPONENTS,
     "oracle/program": (*SUITE_ROOMS, "oracle"),
     "oracle/spec": MODEL_COMPONENTS[:4],
     "oracle/tests": (*SUITE_ROOMS, "oracle"),
     "tools": MODEL_COMPONENTS,
+    "tools/fuzz": (*SUITE_ROOMS, "oracle", "tools/repro"),
     "tools/profile": MODEL_COMPONENTS[:4],
     "tools/repro": (*SUITE_ROOMS, "oracle"),
     "tools/specify": (

@@ -26,6 +26,7 @@ COMMANDS = {
         "repro",
         "specify",
         "compare",
+        "fuzz",
         "explain",
         "case",
         "report",

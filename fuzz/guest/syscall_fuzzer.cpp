@@ -8,7 +8,6 @@
 // guest.
 #include <linux/perf_event.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,6 +28,7 @@
 #include "harness/kmsg.h"
 #include "report/choose.h"
 #include "system/broken.h"
+#include "system/fd.h"
 #include "system/sysctl.h"
 #include "target/target_of_process.h"
 #include "text/errno_name.h"
@@ -76,7 +76,7 @@ class Fuzzer {
       options_.begin = [this] { coverage_->Start(); };
       options_.end = [this] { coverage_->Stop(); };
     }
-    OpenStaticKeyEvents();
+    held_ = HoldStaticKeys(machine_);
     process_.emplace(
         machine_, [this](std::span<const std::uint8_t> input) { return grammar_.Decode(input); },
         options_);
@@ -136,23 +136,6 @@ class Fuzzer {
     opened_ += outcome.ran && outcome.known && outcome.error == 0 ? 1 : 0;
   }
 
-  // Open events keep the kernel's text patched. Otherwise the kernel would patch it for each
-  // program.
-  void OpenStaticKeyEvents() const {
-    for (const OpenPmu& pmu : machine_.model(true).pmus()) {
-      if (!pmu.software || pmu.type == PERF_TYPE_BREAKPOINT) continue;
-      for (const OpenEvent& event : pmu.events) {
-        perf_event_attr attr = {};
-        attr.size = PERF_ATTR_SIZE_VER7;
-        attr.type = event.type;
-        attr.config = event.config;
-        attr.disabled = 1;
-        attr.sample_type = PERF_SAMPLE_CALLCHAIN;
-        syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-      }
-    }
-  }
-
   void SaveInput(std::span<const std::uint8_t> input) {
     const std::size_t size = std::min(input.size(), kLongest);
     last_->number = programs_ + 1;
@@ -200,6 +183,7 @@ class Fuzzer {
 
   Grammar grammar_;
   ProgramMachine machine_;
+  std::vector<Fd> held_;
   std::optional<Coverage> coverage_;
   KernelLog log_;
   RunOptions options_;

@@ -32,7 +32,8 @@ enum who { THIS_TASK, OTHER_TASK, EVERYONE, NOBODY, EXITED, CGROUP, A_FILE };
 enum group { NONE, CLOSED, GROUP_FILE };
 
 int fds[SLOTS], ring_writable[SLOTS], file_fd, cgroup_fd, child_fd, second_off;
-unsigned char *rings[SLOTS], *auxes[SLOTS], *memory;
+unsigned char *rings[SLOTS], *auxes[SLOTS];
+__thread unsigned char *memory;
 size_t ring_sizes[SLOTS], aux_sizes[SLOTS], page;
 pid_t child = -1, exited_child = -1;
 
@@ -124,8 +125,7 @@ void start(void)
 	page = sysconf(_SC_PAGESIZE);
 	file_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	cgroup_fd = root_cgroup();
-	memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (file_fd < 0 || memory == MAP_FAILED || mprotect(memory + page, page, PROT_NONE)) {
+	if (file_fd < 0) {
 		perror("cannot start");
 		exit(2);
 	}
@@ -160,6 +160,14 @@ unsigned char *place(const unsigned char *bytes, size_t readable)
 	unsigned char whole[256];
 	struct perf_event_attr attr;
 
+	/* Two pages for each task, of which it can read one. */
+	if (!memory) {
+		memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (memory == MAP_FAILED || mprotect(memory + page, page, PROT_NONE)) {
+			perror("cannot map memory");
+			exit(2);
+		}
+	}
 	memcpy(whole, bytes, sizeof(whole));
 	memcpy(&attr, whole, 128);
 	bind_numbers(&attr);
@@ -211,11 +219,11 @@ long open_event(int slot, int leader, const unsigned char *bytes, size_t readabl
 	none.rlim_cur = 0;
 	if (!descriptors)
 		setrlimit(RLIMIT_NOFILE, &none);
-	if (!rights && setresuid(65534, 65534, 0))
+	if (!rights && syscall(SYS_setresuid, 65534, 65534, 0))
 		return -1;
 	value = syscall(SYS_perf_event_open, attr, pids[who], cpu, group_fd, flags);
 	error = errno;
-	if (!rights && setresuid(0, 0, 0))
+	if (!rights && syscall(SYS_setresuid, 0, 0, 0))
 		exit(2);
 	if (!descriptors)
 		setrlimit(RLIMIT_NOFILE, &before);
@@ -266,6 +274,68 @@ long map_aux(int slot, unsigned order, int writable)
 	auxes[slot] = at;
 	aux_sizes[slot] = size;
 	return 0;
+}
+
+/* A mapping of an unusual length or offset; without the control page it is unmapped again. */
+long map_any(int slot, size_t size, size_t offset, int shared, int writable)
+{
+	void *at = mmap(NULL, size, writable ? PROT_READ | PROT_WRITE : PROT_READ,
+			shared ? MAP_SHARED : MAP_PRIVATE, fds[slot], offset * page);
+
+	if (at == MAP_FAILED)
+		return -1;
+	if (offset)
+		return munmap(at, size);
+	if (rings[slot]) {
+		munmap(at, size);
+		return missing(EBUSY);
+	}
+	rings[slot] = at;
+	ring_sizes[slot] = size;
+	ring_writable[slot] = writable;
+	return 0;
+}
+
+/* Makes the ring buffer smaller, or read-only. */
+long remap(int slot, int read_only)
+{
+	void *at;
+
+	if (!rings[slot])
+		return missing(ENOENT);
+	if (read_only) {
+		ring_writable[slot] = 0;
+		return mprotect(rings[slot], ring_sizes[slot], PROT_READ);
+	}
+	at = mremap(rings[slot], ring_sizes[slot], page, MREMAP_MAYMOVE);
+	if (at == MAP_FAILED)
+		return -1;
+	rings[slot] = at;
+	ring_sizes[slot] = page;
+	return 0;
+}
+
+long tail(int slot, int aux, uint64_t value)
+{
+	struct perf_event_mmap_page *user = (void *)rings[slot];
+
+	if (!user || !ring_writable[slot])
+		return missing(ENOENT);
+	__atomic_store_n(aux ? &user->aux_tail : &user->data_tail, value, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* Each CPU, the first, or the second. */
+long affinity(int which)
+{
+	cpu_set_t set;
+	int cpu;
+
+	CPU_ZERO(&set);
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (!which || cpu == which - 1)
+			CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
 }
 
 long drain(int slot)

@@ -8,6 +8,8 @@ namespace pmuconf {
 // A function for each operation, and start() and finish(). The program defines PMU, SLOTS,
 // OWN_TYPE, TRACE_TYPE, AUX_PAGE and TRACEPOINTS before this text.
 extern const char kProgramCHelpers[];
+// The helper functions of programs with several tasks, which come after the others.
+extern const char kProgramCTaskHelpers[];
 
 }  // namespace pmuconf
 

@@ -2,6 +2,7 @@
 // Prints programs in C: one call of a helper per operation.
 #include <algorithm>
 #include <sstream>
+#include <string_view>
 
 #include "tools/repro/c_helpers.h"
 #include "tools/repro/program.h"
@@ -128,31 +129,78 @@ std::string CallOf(const Step& step, std::size_t number) {
     case Operation::kChildPulse:
       out << "child_pulse(" << ProgramPulses()[step.which] << ", " << step.value << ")";
       break;
+    case Operation::kRace:
+      out << "0";
+      break;
+    case Operation::kAffinity:
+      out << "affinity(" << step.which << ")";
+      break;
+    case Operation::kMapAny: {
+      const ProgramMapKind& kind = ProgramMaps()[step.which];
+      out << "map_any(" << step.slot << ", " << kind.pages << "ul * page + " << kind.bytes << ", "
+          << kind.offset << ", " << kind.shared << ", " << (step.value % 2 == 0) << ")";
+      break;
+    }
+    case Operation::kRemap:
+      out << "remap(" << step.slot << ", " << step.which << ")";
+      break;
+    case Operation::kTail:
+      out << "tail(" << step.slot << ", " << step.which << ", " << step.value << "ull)";
+      break;
   }
   return out.str();
+}
+
+bool HasTasks(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(), [](const Step& step) {
+    return step.task != 0 || step.operation == Operation::kRace;
+  });
 }
 
 }  // namespace
 
 std::string PrintProgramAsC(const Program& program) {
   std::ostringstream out;
-  out << "/* Prints the result of each call: cc -Wall -o program program.c && ./program, as "
-         "root. */\n"
-      << "#define PMU \"" << program.target << "\"\n#define SLOTS " << kProgramSlots
-      << "\n#define OWN_TYPE " << kProgramOwnType << "u\n#define TRACE_TYPE " << kProgramTraceType
-      << "u\n#define AUX_PAGE " << kProgramAuxPage << "\n#define TRACEPOINTS "
-      << kProgramTracepoints << "ull\n"
+  std::string_view pmu = program.target;
+  if (pmu.starts_with(kProgramPmu)) pmu.remove_prefix(kProgramPmu.size());
+  out << "/* Prints the result of each call: cc -Wall -pthread -o program program.c && ./program, "
+         "as root. */\n"
+      << "#define PMU \"" << pmu << "\"\n#define SLOTS " << kProgramSlots << "\n#define OWN_TYPE "
+      << kProgramOwnType << "u\n#define TRACE_TYPE " << kProgramTraceType << "u\n#define AUX_PAGE "
+      << kProgramAuxPage << "\n#define TRACEPOINTS " << kProgramTracepoints << "ull\n"
       << kProgramCHelpers << "\n";
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
     if (step.operation != Operation::kOpen) continue;
     out << "const unsigned char attr_" << i << "[256] = {" << Bytes(step.call.attr) << "\n};\n";
   }
+  const bool tasks = HasTasks(program);
+  if (tasks) out << "\n#define TASKS " << kProgramTasks << "\n" << kProgramCTaskHelpers << "\n";
+  const auto call = [&](std::size_t i) {
+    const Step& step = program.steps[i];
+    return "report(\"" + std::to_string(i) + " " + std::string(OperationName(step.operation)) +
+           "\", " + CallOf(step, i) + ");";
+  };
+  for (std::size_t i = 0; tasks && i < program.steps.size(); ++i) {
+    out << "void step_" << i << "(void)\n{\n\t" << call(i) << "\n}\n\n";
+  }
   out << "\nint main(void)\n{\n\tstart();\n";
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    out << "\treport(\"" << i << " " << OperationName(step.operation) << "\", " << CallOf(step, i)
-        << ");\n";
+    if (!tasks) {
+      out << "\t" << call(i) << "\n";
+    } else if (step.operation == Operation::kRace && step.which == 0) {
+      std::string racers;
+      while (i + 1 < program.steps.size() && program.steps[i + 1].operation != Operation::kRace) {
+        ++i;
+        racers += "\n\t\t{" + std::to_string(program.steps[i].task) + ", step_" +
+                  std::to_string(i) + "},";
+      }
+      out << "\trace((struct racer[]){" << racers << "\n\t\t{-1, NULL}}, "
+          << std::max<std::uint64_t>(1, step.value) << ");\n";
+    } else {
+      out << "\tin_task(" << step.task << ", step_" << i << ");\n";
+    }
   }
   out << "\tfinish();\n\treturn 0;\n}\n";
   return out.str();

@@ -23,6 +23,7 @@
 #include <cstring>
 #include <ctime>
 #include <optional>
+#include <utility>
 
 #include "system/broken.h"
 #include "tools/repro/outcome.h"
@@ -42,10 +43,11 @@ constexpr char kOther[] = "/bin/true";
 // Drops all privileges of root except the saved user id, to restore them.
 class WithoutRights {
  public:
-  WithoutRights() : dropped_(setresuid(kNobodyUid, kNobodyUid, 0) == 0) {}
+  // The system call changes only this thread. The C library's function changes all of them.
+  WithoutRights() : dropped_(syscall(SYS_setresuid, kNobodyUid, kNobodyUid, 0) == 0) {}
   WithoutRights(const WithoutRights&) = delete;
   ~WithoutRights() {
-    if (dropped_ && setresuid(0, 0, 0) != 0) _exit(kChildFailed);
+    if (dropped_ && syscall(SYS_setresuid, 0, 0, 0) != 0) _exit(kChildFailed);
   }
 
  private:
@@ -154,19 +156,64 @@ ProgramExecutor::ProgramExecutor(const ProgramMachine& machine, bool cpus)
   port_.Reset(open(machine.port().c_str(), O_RDWR | O_CLOEXEC));
   trace_port_.Reset(open(machine.trace_port().c_str(), O_RDWR | O_CLOEXEC));
   const std::size_t page = PageSize();
-  void* const at =
-      mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const at = mmap(nullptr, 2 * page * kProgramTasks, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memory_ = static_cast<std::byte*>(at);
-  if (at == MAP_FAILED || mprotect(memory_ + page, page, PROT_NONE) != 0) _exit(kChildFailed);
+  if (at == MAP_FAILED) _exit(kChildFailed);
+  for (unsigned task = 0; task < kProgramTasks; ++task) {
+    if (mprotect(memory_ + (2 * task + 1) * page, page, PROT_NONE) != 0) _exit(kChildFailed);
+  }
 }
 
 ProgramExecutor::~ProgramExecutor() {
   Undo();
-  munmap(memory_, 2 * PageSize());
+  munmap(memory_, 2 * PageSize() * kProgramTasks);
 }
 
 Outcome ProgramExecutor::Do(const Step& step) {
-  data_.clear();
+  if (step.task == 0) return DoHere(step);
+  if (!tasks_) tasks_ = std::make_unique<ProgramTasks>();
+  Outcome outcome;
+  tasks_->Begin(step.task, [&] { outcome = DoHere(step); });
+  tasks_->Wait(step.task);
+  return outcome;
+}
+
+void ProgramExecutor::DoAll(std::span<const Step> steps, Outcome* outcomes) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    outcomes[i] = Do(steps[i]);
+    if (steps[i].operation != Operation::kRace || steps[i].which != 0) continue;
+    const auto begin = steps.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+    const auto end = std::find_if(
+        begin, steps.end(), [](const Step& step) { return step.operation == Operation::kRace; });
+    Race({begin, end}, std::max<std::uint64_t>(1, steps[i].value), outcomes + i + 1);
+    i += static_cast<std::size_t>(end - begin);
+  }
+}
+
+void ProgramExecutor::Race(std::span<const Step> steps, std::uint64_t rounds, Outcome* outcomes) {
+  if (!tasks_) tasks_ = std::make_unique<ProgramTasks>();
+  racing_ = true;
+  for (unsigned task = kProgramTasks; task-- > 0;) {
+    tasks_->Begin(task, [=, this] {
+      for (std::uint64_t round = 0; round < rounds; ++round) {
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+          if (steps[i].task == task) outcomes[i] = DoHere(steps[i]);
+        }
+      }
+    });
+  }
+  for (unsigned task = 1; task < kProgramTasks; ++task) tasks_->Wait(task);
+  racing_ = false;
+  events_.AllUnknown();
+}
+
+Outcome ProgramExecutor::DoHere(const Step& step) {
+  Data().clear();
+  const bool alone = step.operation == Operation::kFork || step.operation == Operation::kChild ||
+                     step.operation == Operation::kChildPulse || step.operation == Operation::kCpu;
+  // One task alone has the child.
+  if (racing_ && alone && CurrentTask() != 0) return Missing(EPERM);
   switch (step.operation) {
     case Operation::kOpen:
       return DoOpen(step);
@@ -212,11 +259,22 @@ Outcome ProgramExecutor::Do(const Step& step) {
       return ChildPulse(step);
     case Operation::kSignals:
       return Signals(step);
+    case Operation::kRace:
+      return OutcomeOf(0);
+    case Operation::kAffinity:
+      return Affinity(step.which);
+    case Operation::kMapAny:
+      return MapAny(step);
+    case Operation::kRemap:
+      return Remap(step);
+    case Operation::kTail:
+      return Tail(step);
   }
   return {};
 }
 
 void ProgramExecutor::End() {
+  tasks_.reset();
   if (child_ > 0) {
     kill(child_, SIGKILL);
     waitpid(child_, nullptr, 0);
@@ -236,13 +294,14 @@ void ProgramExecutor::Undo() {
   }
   slots_ = {};
   events_ = {};
+  Affinity(0);
   const sigset_t signals = SignalsOf(0, kProgramSlots);
   const timespec at_once = {};
   while (sigtimedwait(&signals, nullptr, &at_once) > 0) continue;
 }
 
 std::byte* ProgramExecutor::CopyAttr(const OpenCall& call) {
-  std::byte* const attr = memory_ + PageSize() - call.readable;
+  std::byte* const attr = memory_ + (2 * CurrentTask() + 1) * PageSize() - call.readable;
   std::memcpy(attr, call.attr.data(), call.readable);
   return attr;
 }
@@ -295,7 +354,10 @@ int ProgramExecutor::CpuOf(OpenCpu cpu) const {
 Outcome ProgramExecutor::DoOpen(const Step& step) {
   OpenCall call = machine_.Bind(step.call);
   ReplaceMissing(call);
-  const std::optional<OpenCall> model_call = events_.ModelCall(machine_, call, step.other);
+  std::optional<OpenCall> model_call;
+  // The model knows one task. In a race it does not know which events are open.
+  const bool known = !racing_ && (step.task == 0 || call.group == OpenGroup::kNone);
+  if (known) model_call = events_.ModelCall(machine_, call, step.other);
   int group_fd = -1;
   if (call.group != OpenGroup::kNone) {
     group_fd = call.group == OpenGroup::kFile     ? file_.get()
@@ -307,27 +369,50 @@ Outcome ProgramExecutor::DoOpen(const Step& step) {
   rlimit before = {};
   getrlimit(RLIMIT_NOFILE, &before);
   const rlimit none = {0, before.rlim_max};
-  if (!call.descriptors_available) setrlimit(RLIMIT_NOFILE, &none);
+  // The limit is that of all tasks.
+  const bool limited = !call.descriptors_available && !racing_;
+  if (limited) setrlimit(RLIMIT_NOFILE, &none);
   Outcome outcome = [&] {
     std::optional<WithoutRights> without;
     if (!step.rights) without.emplace();
     return OutcomeOf(
         syscall(SYS_perf_event_open, attr, Pid(call), CpuOf(call.cpu), group_fd, call.flags));
   }();
-  if (!call.descriptors_available) setrlimit(RLIMIT_NOFILE, &before);
-  if (model_call) {
-    const OpenPrediction prediction = machine_.model(step.rights).Predict(*model_call);
+  if (limited) setrlimit(RLIMIT_NOFILE, &before);
+  if (racing_) {
+    if (outcome.error == 0) Store(static_cast<int>(outcome.value), step.slot, true);
+    return outcome;
+  }
+  const OpenModel& model = machine_.model(step.rights);
+  if (model_call && machine_.IsOpaque(call.Attr())) {
+    // The driver's checks are not known, but those of the kernel come before them.
+    const OpenPrediction prediction = model.PredictBeforePmu(*model_call);
+    outcome.known = prediction.check != nullptr;
+    outcome.predicted = prediction.error;
+    outcome.check = prediction.check;
+  } else if (model_call) {
+    const OpenPrediction prediction = model.Predict(*model_call);
     outcome.known = true;
     outcome.predicted = prediction.error;
     outcome.check = prediction.check;
   }
   if (outcome.error != 0) return outcome;
-  UnmapAux(step.slot);
-  Unmap(step.slot);
+  Store(static_cast<int>(outcome.value), step.slot,
+        (call.Attr().read_format & PERF_FORMAT_GROUP) != 0);
   events_.Opened(machine_, call, step.slot, step.other);
-  if (slots_[step.slot].fd >= 0) close(slots_[step.slot].fd);
-  slots_[step.slot].fd = static_cast<int>(outcome.value);
+  if (step.task != 0) events_.Modified(step.slot);
   return outcome;
+}
+
+void ProgramExecutor::Store(int fd, unsigned slot, bool grouped) {
+  UnmapAux(slot);
+  Unmap(slot);
+  {
+    const std::lock_guard<std::mutex> held(lock_);
+    std::swap(fd, slots_[slot].fd);
+    slots_[slot].grouped = grouped;
+  }
+  if (fd >= 0) close(fd);
 }
 
 Outcome ProgramExecutor::Ioctl(const Step& step) {
@@ -345,8 +430,8 @@ Outcome ProgramExecutor::Ioctl(const Step& step) {
       break;
     case ProgramIoctl::Argument::kEvent:
       arg = static_cast<unsigned long>(static_cast<long>(slots_[step.other].fd));
-      events_.Modified(step.other);
-      events_.Modified(step.slot);
+      if (!racing_) events_.Modified(step.other);
+      if (!racing_) events_.Modified(step.slot);
       break;
     case ProgramIoctl::Argument::kFilter:
       arg = reinterpret_cast<unsigned long>(filter);
@@ -363,49 +448,53 @@ Outcome ProgramExecutor::Ioctl(const Step& step) {
         attr.bp_len = 8;
       });
       arg = reinterpret_cast<unsigned long>(CopyAttr(call));
-      events_.Modified(step.slot);
+      if (!racing_) events_.Modified(step.slot);
       break;
     }
   }
   const Outcome outcome = OutcomeOf(ioctl(fd, ioctl_row.request, arg));
   if (ioctl_row.request == PERF_EVENT_IOC_ID) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(value);
-    data_.assign(bytes, bytes + sizeof(value[0]));
+    Data().assign(bytes, bytes + sizeof(value[0]));
   }
   return outcome;
 }
 
 Outcome ProgramExecutor::Read(const Step& step) {
-  data_.resize(std::min<std::size_t>(step.value, kProgramWork));
-  const Outcome outcome = OutcomeOf(read(slots_[step.slot].fd, data_.data(), data_.size()));
-  data_.resize(outcome.error == 0 ? static_cast<std::size_t>(outcome.value) : 0);
+  std::vector<std::byte>& data = Data();
+  data.resize(std::min<std::size_t>(step.value, kProgramWork));
+  const Outcome outcome = OutcomeOf(read(slots_[step.slot].fd, data.data(), data.size()));
+  data.resize(outcome.error == 0 ? static_cast<std::size_t>(outcome.value) : 0);
   return outcome;
 }
 
 Outcome ProgramExecutor::Poll(unsigned slot) {
   pollfd poll_fd = {slots_[slot].fd, POLLIN | POLLRDNORM, 0};
   const Outcome outcome = OutcomeOf(poll(&poll_fd, 1, 0));
-  data_.assign(1, static_cast<std::byte>(poll_fd.revents & 0xff));
+  Data().assign(1, static_cast<std::byte>(poll_fd.revents & 0xff));
   return outcome;
 }
 
 Outcome ProgramExecutor::Duplicate(const Step& step) {
-  Slot& to = slots_[step.other];
+  const Slot& to = slots_[step.other];
   if (slots_[step.slot].fd < 0) return Missing(EBADF);
   if (to.fd >= 0 || to.ring != nullptr || to.aux != nullptr) return Missing(EBUSY);
   const Outcome outcome = OutcomeOf(fcntl(slots_[step.slot].fd, F_DUPFD_CLOEXEC, 0));
   if (outcome.error != 0) return outcome;
-  to.fd = static_cast<int>(outcome.value);
-  events_.Duplicated(step.slot, step.other);
+  Store(static_cast<int>(outcome.value), step.other, slots_[step.slot].grouped);
+  if (!racing_) events_.Duplicated(step.slot, step.other);
   return outcome;
 }
 
 Outcome ProgramExecutor::Close(unsigned at) {
-  Slot& slot = slots_[at];
-  const Outcome outcome = OutcomeOf(slot.fd < 0 ? (errno = EBADF, -1) : close(slot.fd));
-  slot.fd = -1;
+  int fd = -1;
+  {
+    const std::lock_guard<std::mutex> held(lock_);
+    std::swap(fd, slots_[at].fd);
+  }
+  const Outcome outcome = OutcomeOf(fd < 0 ? (errno = EBADF, -1) : close(fd));
   // If the ring buffer is still mapped, the event stays alive.
-  events_.Closed(at);
+  if (!racing_) events_.Closed(at);
   return outcome;
 }
 
@@ -443,7 +532,7 @@ Outcome ProgramExecutor::CommandChild(unsigned which) {
   exited_ = child_;
   child_ = -1;
   close(child_fd_);
-  events_.AllModified();
+  if (!racing_) events_.AllModified();
   return outcome;
 }
 
@@ -488,7 +577,7 @@ Outcome ProgramExecutor::Signals(const Step& step) {
   siginfo_t info = {};
   long count = 0;
   while (sigtimedwait(&signals, &info, &at_once) > 0) ++count;
-  data_.assign(1, static_cast<std::byte>(info.si_code));
+  Data().assign(1, static_cast<std::byte>(info.si_code));
   return OutcomeOf(count);
 }
 
@@ -525,8 +614,18 @@ Outcome ProgramExecutor::Cpu(bool on) {
   if (fd.get() < 0) return OutcomeOf(-1);
   const Outcome outcome = OutcomeOf(write(fd.get(), on ? "1" : "0", 1));
   if (outcome.error == 0) cpu_offline_ = !on;
-  events_.AllModified();
+  if (!racing_) events_.AllModified();
   return outcome;
+}
+
+Outcome ProgramExecutor::Affinity(unsigned which) const {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  constexpr unsigned kEach = 0, kFirst = 1;
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (which == kEach || cpu == which - kFirst) CPU_SET(cpu, &set);
+  }
+  return OutcomeOf(sched_setaffinity(0, sizeof(set), &set));
 }
 
 }  // namespace pmuconf

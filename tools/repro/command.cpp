@@ -37,6 +37,7 @@ std::string Name(int error) { return error == 0 ? "opens" : ErrnoName(error); }
 std::string OutcomeText(const Outcome& outcome) {
   if (!outcome.ran) return "did not end";
   std::string text = outcome.error == 0 ? std::to_string(outcome.value) : ErrnoName(outcome.error);
+  if (outcome.wrong != nullptr) text += std::string("; WRONG: ") + outcome.wrong;
   if (!outcome.known) return text;
   text += outcome.Mismatch() ? "; MISMATCH, the model says " : "; so says the model: ";
   text += Name(outcome.predicted);
@@ -74,10 +75,13 @@ int Repro(const Program& program, bool cpus) {
     throw ConfigError(
         "the program takes a CPU offline, and this is not a guest: allow it with --cpus");
   }
-  const ProgramMachine machine = LocalProgramMachine();
+  const bool by_pmu = program.target.starts_with(kProgramPmu);
+  const ProgramMachine machine =
+      by_pmu ? ProgramMachineFor(program.target.substr(kProgramPmu.size())) : LocalProgramMachine();
   std::optional<KernelLog> log = Log();
   RunOptions options;
   options.cpus = may;
+  options.audit = by_pmu;
   const RunResult result = RunProgram(machine, program, options);
   for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
     std::cout << i << " " << StepText(program.steps[i]) << "\n    "
@@ -86,6 +90,8 @@ int Repro(const Program& program, bool cpus) {
   std::vector<std::string> reports;
   if (log) reports = FindReports(log->Lines());
   for (const std::string& report : reports) std::cout << "the kernel reports: " << report << "\n";
+  if (result.wrong != nullptr) std::cout << "WRONG: " << result.wrong << "\n";
+  if (result.died_of != 0) std::cout << "signal " << result.died_of << " ended it\n";
   if (result.hung) std::cout << "it hung" << (result.stuck ? ", and cannot be killed\n" : "\n");
   std::cout.flush();
   return result.Passed() && reports.empty() ? 0 : 1;

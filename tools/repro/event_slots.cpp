@@ -40,6 +40,7 @@ std::optional<OpenCall> EventSlots::ModelCall(const ProgramMachine& machine, Ope
   if (breakpoints_ && call.Attr().type == PERF_TYPE_BREAKPOINT) return std::nullopt;
   if (!NeedsSlot(call.group)) return call;
   const SlotState& state = slots_[leader];
+  if (unknown_) return std::nullopt;
   if (!state.open) {
     call.group = OpenGroup::kClosed;
     return call;
@@ -74,6 +75,11 @@ void EventSlots::Closed(unsigned slot) { slots_[slot] = {}; }
 
 void EventSlots::AllModified() {
   for (SlotState& state : slots_) state.plain = false;
+}
+
+void EventSlots::AllUnknown() {
+  AllModified();
+  unknown_ = breakpoints_ = true;
 }
 
 }  // namespace pmuconf

@@ -28,8 +28,10 @@ class EventSlots {
   void Unmapped(unsigned slot) { slots_[slot].buffer = false; }
   // An operation changed the event in a way that the model's leaders never experience.
   void Modified(unsigned slot) { slots_[slot].plain = false; }
-  // As Touched(), for all events, because a CPU or a task went away.
+  // As Modified(), for all events, because a CPU or a task went away.
   void AllModified();
+  // A race of tasks may have opened or closed an event in each slot.
+  void AllUnknown();
 
  private:
   struct SlotState {
@@ -39,6 +41,7 @@ class EventSlots {
     OpenCall call;
   };
   std::array<SlotState, kProgramSlots> slots_;
+  bool unknown_ = false;      // whether a slot has an event
   bool breakpoints_ = false;  // a breakpoint was opened and may still exist
 };
 

@@ -91,6 +91,21 @@ OpenModel ModelOf(const std::string& target) {
   throw ConfigError("no programs for target '" + target + "' (known: refpmu, software)");
 }
 
+// A PMU of the kernel has its usual type, and any other one a placeholder.
+OpenModel ModelOf(OpenPmu own) {
+  std::vector<OpenPmu> others;
+  for (OpenPmu& pmu : std::vector<OpenPmu>{SoftwarePmu(), Tracepoints(), BreakpointPmu()}) {
+    if (pmu.type == own.type) own = pmu;
+    if (pmu.type != own.type) others.push_back(pmu);
+  }
+  if (own.type >= PERF_TYPE_MAX || own.type == PERF_TYPE_RAW) own.type = kProgramOwnType;
+  if (own.events.empty()) {
+    own.events.push_back({own.type, own.config, own.config1, own.config2, own.bp_type, false});
+  }
+  for (OpenEvent& event : own.events) event.type = own.type;
+  return OpenModel(SomeSystem(), std::move(own), std::move(others));
+}
+
 // Changes the content of samples on the reference device. After the end of the bytes it changes
 // nothing.
 void Refine(perf_event_attr& attr, bool own, StepSource& random) {
@@ -187,6 +202,9 @@ std::uint64_t Number(StepSource& random) {
 
 Grammar::Grammar(const std::string& target)
     : target_(target), model_(ModelOf(target)), generator_(model_) {}
+
+Grammar::Grammar(std::string target, OpenPmu own)
+    : target_(std::move(target)), model_(ModelOf(std::move(own))), generator_(model_) {}
 
 Program Grammar::Decode(std::span<const std::uint8_t> bytes) const {
   Program program;

@@ -16,6 +16,8 @@ class Grammar {
  public:
   // Throws ConfigError if the errno model does not support the target.
   explicit Grammar(const std::string& target);
+  // For programs of a PMU of sysfs.
+  Grammar(std::string target, OpenPmu own);
   Grammar(const Grammar&) = delete;
 
   // Decodes an operation from each kStepBytes bytes. Missing bytes of the last operation are 0;

@@ -3,6 +3,8 @@
 #include "tools/repro/machine.h"
 
 #include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -31,6 +33,13 @@ bool Generic(const perf_event_attr& attr) {
   return attr.type == PERF_TYPE_HARDWARE || attr.type == PERF_TYPE_HW_CACHE;
 }
 
+std::optional<std::uint32_t> TraceTypeOf(const std::string& pmu) {
+  const std::string trace = pmu + "_trace";
+  const std::vector<std::string> there = ListFolder(kEventSource);
+  if (std::find(there.begin(), there.end(), trace) == there.end()) return std::nullopt;
+  return TypeOfPmu(trace);
+}
+
 }  // namespace
 
 ProgramMachine::ProgramMachine(OpenSystem system, const std::vector<OpenPmu>& pmus,
@@ -46,6 +55,14 @@ const OpenPmu* ProgramMachine::PmuOf(std::uint32_t type) const {
   const auto found = std::find_if(pmus.begin(), pmus.end(),
                                   [type](const OpenPmu& pmu) { return pmu.type == type; });
   return found == pmus.end() ? nullptr : &*found;
+}
+
+bool ProgramMachine::IsOpaque(const perf_event_attr& attr) const {
+  const OpenPmu& own = with_.pmu();
+  if (own.events.empty() && attr.type == own.type) return true;
+  if (!Generic(attr) && attr.type != PERF_TYPE_RAW) return false;
+  const OpenPmu* const raw = PmuOf(PERF_TYPE_RAW);
+  return own.events.empty() || (raw != nullptr && raw->events.empty());
 }
 
 OpenCall ProgramMachine::Bind(OpenCall call) const {
@@ -72,11 +89,31 @@ OpenCall ProgramMachine::Bind(OpenCall call) const {
 
 ProgramMachine LocalProgramMachine() {
   const OpenSystem system = LocalSystem();
-  const std::string trace = target().device() + "_trace";
-  const std::vector<std::string> there = ListFolder(kEventSource);
-  std::optional<std::uint32_t> type;
-  if (std::find(there.begin(), there.end(), trace) != there.end()) type = TypeOfPmu(trace);
-  return {system, LocalPmus(system), "/dev/" + target().device(), RootCgroup(), type};
+  const std::string& device = target().device();
+  return {system, LocalPmus(system), "/dev/" + device, RootCgroup(), TraceTypeOf(device)};
+}
+
+ProgramMachine ProgramMachineFor(const std::string& pmu) {
+  const OpenSystem system = LocalSystem();
+  return {system, LocalPmusFor(pmu, system), "/dev/" + pmu, RootCgroup(), TraceTypeOf(pmu)};
+}
+
+std::vector<Fd> HoldStaticKeys(const ProgramMachine& machine) {
+  std::vector<Fd> held;
+  for (const OpenPmu& pmu : machine.model(true).pmus()) {
+    if (!pmu.software || pmu.type == PERF_TYPE_BREAKPOINT) continue;
+    for (const OpenEvent& event : pmu.events) {
+      perf_event_attr attr = {};
+      attr.size = PERF_ATTR_SIZE_VER7;
+      attr.type = event.type;
+      attr.config = event.config;
+      attr.disabled = 1;
+      attr.sample_type = PERF_SAMPLE_CALLCHAIN;
+      held.emplace_back(
+          static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+    }
+  }
+  return held;
 }
 
 }  // namespace pmuconf

@@ -35,6 +35,8 @@ class ProgramMachine {
   const OpenPmu* PmuOf(std::uint32_t type) const;
   // Returns whether programs open events of that PMU although the model does not know it.
   bool IsTrace(std::uint32_t type) const { return trace_ && *trace_ == type; }
+  // Returns whether a driver decides about the event whose checks the model does not know.
+  bool IsOpaque(const perf_event_attr& attr) const;
 
  private:
   OpenModel with_, without_;
@@ -43,9 +45,17 @@ class ProgramMachine {
   std::optional<std::uint32_t> trace_;
 };
 
+// Returns this machine, for a PMU in sysfs, which may be one that the model does not know. Throws
+// ConfigError if there is no such PMU.
+ProgramMachine ProgramMachineFor(const std::string& pmu);
+
 // Returns this machine, for the target in the context. Throws ConfigError or Broken if the machine
 // is not suitable.
 ProgramMachine LocalProgramMachine();
+
+// Opens a disabled event of each software event of the machine. While they are open, the kernel's
+// text stays patched. Otherwise it would be patched for each program.
+std::vector<Fd> HoldStaticKeys(const ProgramMachine& machine);
 
 }  // namespace pmuconf
 

@@ -42,7 +42,23 @@ constexpr std::array<OperationRow, kOperations> kRows = {{{"open", 1},
                                                           {"advance", 2},
                                                           {"dup", 1},
                                                           {"child_pulse", kProgramPulses},
-                                                          {"signals", 2}}};
+                                                          {"signals", 2},
+                                                          {"race", 2},
+                                                          {"affinity", 3},
+                                                          {"map_any", 8},
+                                                          {"remap", 2},
+                                                          {"tail", 2}}};
+
+constexpr ProgramMapKind kMaps[] = {
+    {.pages = 1},                             // the control page alone
+    {.pages = 4},                             // three pages of data: no power of two
+    {.pages = 0, .bytes = 1},                 // a part of a page
+    {.pages = 2, .bytes = 100},               // a page of data and a part of one
+    {.pages = 2, .offset = 1},                // without the control page
+    {.pages = 2, .shared = false},            // a private copy
+    {.pages = 3, .offset = kProgramAuxPage},  // an AUX area of an odd length
+    {.pages = (std::size_t{1} << 20) + 1},    // beyond each limit
+};
 
 using Argument = ProgramIoctl::Argument;
 #define PMUCONF_IOCTL(name, argument) \
@@ -160,8 +176,10 @@ Step ParseStep(Arguments& arguments) {
   const bool bounded = step.operation == Operation::kWork || step.operation == Operation::kPulse ||
                        step.operation == Operation::kBranch || step.operation == Operation::kRead ||
                        step.operation == Operation::kAdvance ||
+                       step.operation == Operation::kRace ||
                        step.operation == Operation::kChildPulse;
   step.value = arguments.Number("value", bounded ? kProgramWork + 1 : 0);
+  step.task = static_cast<unsigned>(arguments.Number("task", kProgramTasks));
   if (step.operation == Operation::kOpen) {
     OpenCall& call = step.call;
     call.who = static_cast<OpenWho>(arguments.Number("who", 7));
@@ -181,6 +199,7 @@ Step ParseStep(Arguments& arguments) {
 
 std::span<const ProgramIoctl> ProgramIoctls() { return kIoctls; }
 std::span<const std::uint32_t> ProgramPulses() { return kPulses; }
+std::span<const ProgramMapKind> ProgramMaps() { return kMaps; }
 std::string_view OperationName(Operation operation) {
   return kRows[static_cast<std::size_t>(operation)].name;
 }
@@ -203,6 +222,7 @@ std::string PrintStep(const Step& step) {
   put("other", step.other);
   put("which", step.which);
   put("value", step.value);
+  put("task", step.task);
   if (step.operation == Operation::kOpen) {
     const OpenCall& call = step.call;
     put("who", static_cast<std::uint64_t>(call.who));

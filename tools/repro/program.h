@@ -27,6 +27,7 @@ inline constexpr unsigned kProgramPageOrder = 3;      // a ring buffer has at mo
 // Page offset of AUX areas, behind every ring buffer.
 inline constexpr std::size_t kProgramAuxPage = 16;
 inline constexpr std::uint64_t kProgramWork = 256;  // rounds of work, or events per pulse
+inline constexpr unsigned kProgramTasks = 3;        // threads, which share the slots
 
 // Placeholders for numbers of the machine.
 inline constexpr std::uint32_t kProgramOwnType = 0x00f0'0001;  // type of the target's PMU
@@ -58,9 +59,14 @@ enum class Operation {
   kDuplicate,   // the descriptor, into the empty slot `other`
   kChildPulse,  // kPulse in the child
   kSignals,     // the event sends signals of the slot (`which` 0); takes those that are pending (1)
+  kRace,        // begins a race of the tasks, of `value` rounds (`which` 0); all have to end it (1)
+  kAffinity,    // the task may run on each CPU (`which` 0), on the first (1), or on the second (2)
+  kMapAny,      // a mapping of an unusual kind: ProgramMaps()[which]
+  kRemap,       // makes the ring buffer smaller by mremap (`which` 0), or read-only (1)
+  kTail,        // writes `value` as data_tail (`which` 0) or aux_tail (1), like a wrong reader
 };
 inline constexpr unsigned kDrawnOperations = 17;
-inline constexpr unsigned kOperations = 21;
+inline constexpr unsigned kOperations = 26;
 // Each event of the clock counts a fraction of the ticks; this number is a multiple of each.
 inline constexpr std::uint64_t kProgramTicks = 4;
 inline constexpr unsigned kDrawnPulses = 8;
@@ -74,12 +80,24 @@ struct Step {
   unsigned which = 0;
   std::uint64_t value = 0;
   bool rights = true;  // kOpen: with the caller's privileges, or with none
+  unsigned task = 0;   // the thread that executes it; 0: the first one
   OpenCall call;       // kOpen only
 };
+
+// Prefix of a target that is a PMU in sysfs: "pmu:cpu".
+inline constexpr std::string_view kProgramPmu = "pmu:";
 
 struct Program {
   std::string target = "refpmu";  // the target that the placeholders refer to
   std::vector<Step> steps;
+};
+
+// A mapping that a careful user would not make.
+struct ProgramMapKind {
+  std::size_t pages = 0;   // of the mapping
+  std::size_t bytes = 0;   // in addition to the pages
+  std::size_t offset = 0;  // in pages
+  bool shared = true;
 };
 
 struct ProgramIoctl {
@@ -92,6 +110,7 @@ struct ProgramIoctl {
 std::span<const ProgramIoctl> ProgramIoctls();
 // Returns event codes of the stimulus port. The first kDrawnPulses occur in a fuzzer's input.
 std::span<const std::uint32_t> ProgramPulses();
+std::span<const ProgramMapKind> ProgramMaps();
 std::string_view OperationName(Operation operation);
 unsigned ChoiceCount(Operation operation);  // number of valid values of `which`
 

@@ -21,6 +21,7 @@
 
 #include "system/broken.h"
 #include "system/fd.h"
+#include "tools/repro/checks.h"
 #include "tools/repro/child.h"
 
 namespace pmuconf {
@@ -39,6 +40,7 @@ struct ProgramProcess::Shared {
   std::size_t size;
   std::uint8_t bytes[kProgramSteps * kStepBytes];
   std::size_t steps;
+  const char* wrong;
   Outcome outcomes[kProgramTextSteps];
 };
 
@@ -142,7 +144,8 @@ class ProgramProcess::Forker {
 
 class ProgramProcess::Running {
  public:
-  explicit Running(const Forker& forker) : pid_(forker.Make(socket_)) {
+  Running(const Forker& forker, const volatile std::sig_atomic_t* stop)
+      : stop_(stop), pid_(forker.Make(socket_)) {
     pidfd_.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
     if (pidfd_.get() < 0) {
       const int error = errno;
@@ -159,12 +162,15 @@ class ProgramProcess::Running {
         recv(socket_.get(), &what, 1, 0) == 1) {
       return true;
     }
+    if (stop_ != nullptr && *stop_ != 0) return false;
     // The process exits after this command, or is exiting. Its socket closes before the process is
     // gone.
     return WaitForExit(limit_s);
   }
 
   bool has_exited() const { return pid_ < 0; }
+  pid_t pid() const { return pid_; }
+  int died_of() const { return died_of_; }
 
   // Kills the process; returns whether it ended.
   bool End() {
@@ -175,43 +181,58 @@ class ProgramProcess::Running {
   }
 
  private:
-  static bool Readable(const Fd& fd, double limit_s) {
+  bool Readable(const Fd& fd, double limit_s) const {
     pollfd waited = {fd.get(), POLLIN, 0};
-    return poll(&waited, 1, static_cast<int>(limit_s * 1e3)) == 1;
+    const int limit_ms = static_cast<int>(limit_s * 1e3);
+    int ready = poll(&waited, 1, limit_ms);
+    while (ready < 0 && errno == EINTR && (stop_ == nullptr || *stop_ == 0)) {
+      ready = poll(&waited, 1, limit_ms);
+    }
+    return ready == 1;
   }
 
   // Returns whether the process ended within `limit_s`, and reaps it.
   bool WaitForExit(double limit_s) {
     if (pidfd_.get() >= 0 && !Readable(pidfd_, limit_s)) return false;
-    waitpid(pid_, nullptr, 0);
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    died_of_ = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     pid_ = -1;
     return true;
   }
 
+  const volatile std::sig_atomic_t* stop_;
+  int died_of_ = 0;
   Fd socket_, pidfd_;
   pid_t pid_ = -1;
 };
 
 bool RunResult::Passed() const {
-  return !hung && std::none_of(outcomes.begin(), outcomes.end(),
-                               [](const Outcome& outcome) { return outcome.Mismatch(); });
+  return !hung && died_of == 0 && wrong == nullptr &&
+         std::none_of(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) {
+           return outcome.Mismatch() || outcome.wrong != nullptr;
+         });
 }
 
 void ProgramProcess::Loop(int socket) const {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   ProgramExecutor child(machine_, options_.cpus);
+  // The owner may hold some.
+  const std::size_t open = CountOpenEvents();
   char what = 0;
   while (recv(socket, &what, 1, 0) == 1) {
     const Program program = decode_({shared_->bytes, shared_->size});
     shared_->steps = program.steps.size();
     options_.begin();
-    for (std::size_t i = 0; i < shared_->steps; ++i) {
-      shared_->outcomes[i] = child.Do(program.steps[i]);
-    }
+    child.DoAll(program.steps, shared_->outcomes);
     options_.end();
     if (what == kRunAndExit) break;
+    if (options_.audit) shared_->wrong = child.CountsWhileDisabled();
     child.Undo();
+    if (options_.audit && shared_->wrong == nullptr && CountOpenEvents() > open) {
+      shared_->wrong = "a descriptor of an event is open after close(2)";
+    }
     if (send(socket, &what, 1, MSG_NOSIGNAL) != 1) break;
   }
   child.End();
@@ -236,15 +257,19 @@ RunResult ProgramProcess::Run(std::span<const std::uint8_t> bytes, bool last) {
   shared_->size = std::min(bytes.size(), sizeof(shared_->bytes));
   std::copy_n(bytes.begin(), shared_->size, shared_->bytes);
   shared_->steps = 0;
+  shared_->wrong = nullptr;
   std::fill_n(shared_->outcomes, kProgramTextSteps, Outcome{});
-  if (!running_) running_ = std::make_unique<Running>(*forker_);
+  if (!running_) running_ = std::make_unique<Running>(*forker_, options_.stop);
   RunResult result;
+  result.pid = running_->pid();
   result.hung = !running_->Command(last ? kRunAndExit : kRun, options_.limit_s);
   if (result.hung) {
     result.stuck = !Kill();
   } else if (running_->has_exited()) {
+    result.died_of = running_->died_of();
     running_.reset();
   }
+  result.wrong = shared_->wrong;
   result.outcomes.assign(shared_->outcomes, shared_->outcomes + shared_->steps);
   return result;
 }
@@ -259,7 +284,7 @@ RunResult RunProgram(const ProgramMachine& machine, const Program& program,
                      const RunOptions& options) {
   return ProgramProcess(
              machine, [&program](std::span<const std::uint8_t>) { return program; }, options)
-      .Run({}, true);
+      .Run({}, !options.audit);
 }
 
 }  // namespace pmuconf

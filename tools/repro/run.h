@@ -4,6 +4,9 @@
 #ifndef PMUCONF_TOOLS_REPRO_RUN_H_
 #define PMUCONF_TOOLS_REPRO_RUN_H_
 
+#include <sys/types.h>
+
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,6 +25,8 @@ struct Outcome {
   bool known = false;  // the model predicts the errno:
   int predicted = 0;
   const OpenCheck* check = nullptr;
+  // What the kernel did wrong, other than by its errno; nullptr: nothing.
+  const char* wrong = nullptr;
 
   bool Mismatch() const { return ran && known && predicted != error; }
 };
@@ -30,6 +35,9 @@ struct RunResult {
   std::vector<Outcome> outcomes;  // one per operation
   bool hung = false;              // it exceeded its time limit
   bool stuck = false;             // it also survived SIGKILL, so it is stuck in the kernel
+  pid_t pid = 0;                  // of its process
+  int died_of = 0;                // the signal that ended its process
+  const char* wrong = nullptr;    // what an audit after the operations found; nullptr: nothing
 
   bool Passed() const;
 };
@@ -37,6 +45,10 @@ struct RunResult {
 struct RunOptions {
   double limit_s = 10;
   bool cpus = false;  // allow CPU hotplug
+  // After each program: whether disabled events count, and whether all descriptors are closed.
+  bool audit = false;
+  // Ends the wait for a program, which then counts as hung.
+  const volatile std::sig_atomic_t* stop = nullptr;
   // These run before and after the operations, in their process.
   std::function<void()> begin = [] {};
   std::function<void()> end = [] {};

@@ -19,7 +19,7 @@
 
 #include "system/broken.h"
 #include "system/fd.h"
-#include "tools/specify/minimise.h"
+#include "tools/repro/minimise.h"
 
 namespace pmuconf {
 namespace {

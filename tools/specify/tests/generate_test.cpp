@@ -10,8 +10,8 @@
 #include <set>
 
 #include "target/target.h"
+#include "tools/repro/minimise.h"
 #include "tools/specify/event_kinds.h"
-#include "tools/specify/minimise.h"
 
 namespace pmuconf {
 namespace {

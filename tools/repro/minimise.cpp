@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Removes operations, many at once and then one by one; then makes numbers and attrs simpler.
-#include "tools/specify/minimise.h"
+#include "tools/repro/minimise.h"
 
 #include <linux/perf_event.h>
 
@@ -67,6 +67,11 @@ Program Minimise(Program program, const std::function<bool(const Program&)>& sho
         simpler.steps[i].value = value;
         if (value < program.steps[i].value) try_instead(simpler);
       }
+    }
+    if (step.task != 0) {
+      Program simpler = program;
+      simpler.steps[i].task = 0;
+      try_instead(simpler);
     }
     if (step.operation != Operation::kOpen) continue;
     for (const Change change : kSimpler) {

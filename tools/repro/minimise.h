@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shortens a program that shows a disagreement.
-#ifndef PMUCONF_TOOLS_SPECIFY_MINIMISE_H_
-#define PMUCONF_TOOLS_SPECIFY_MINIMISE_H_
+#ifndef PMUCONF_TOOLS_REPRO_MINIMISE_H_
+#define PMUCONF_TOOLS_REPRO_MINIMISE_H_
 
 #include <functional>
 
@@ -16,4 +16,4 @@ Program Minimise(Program program, const std::function<bool(const Program&)>& sho
 
 }  // namespace pmuconf
 
-#endif  // PMUCONF_TOOLS_SPECIFY_MINIMISE_H_
+#endif  // PMUCONF_TOOLS_REPRO_MINIMISE_H_
