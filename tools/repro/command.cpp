@@ -94,7 +94,7 @@ int Repro(const Program& program, bool cpus) {
   if (result.died_of != 0) std::cout << "signal " << result.died_of << " ended it\n";
   if (result.hung) std::cout << "it hung" << (result.stuck ? ", and cannot be killed\n" : "\n");
   std::cout.flush();
-  return result.Passed() && reports.empty() ? 0 : 1;
+  return result.Passed() && result.died_of == 0 && reports.empty() ? 0 : 1;
 }
 
 }  // namespace pmuconf

@@ -208,7 +208,7 @@ class ProgramProcess::Running {
 };
 
 bool RunResult::Passed() const {
-  return !hung && died_of == 0 && wrong == nullptr &&
+  return !hung && wrong == nullptr &&
          std::none_of(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) {
            return outcome.Mismatch() || outcome.wrong != nullptr;
          });
