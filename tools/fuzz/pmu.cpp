@@ -96,7 +96,7 @@ long ModuleReferences(const std::string& name) {
   for (std::string module = name; !module.empty();) {
     const auto count = NumberIn("/sys/module/" + module + "/refcnt");
     if (count) return *count;
-    const std::size_t end = module.find_last_of("_");
+    const std::size_t end = module.find_last_of('_');
     module.resize(end == std::string::npos ? 0 : end);
   }
   return -1;
