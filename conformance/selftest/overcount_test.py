@@ -66,7 +66,8 @@ def test_draft_works_with_an_event_that_interrupts_leave_alone() -> None:
 def test_failures_of_interrupted_work_are_no_evidence(tmp_path: pathlib.Path) -> None:
     files = {"bin/ticker": compile_program(tmp_path, "ticker", TICKER, "-O1")}
     parameters = suite.find_target("refpmu_work").parameters
-    run = "pmuconf run --case 'Group.*Order*' --target"
+    # An interrupt may miss the work of one run.
+    run = "for i in 1 2 3 4 5 6; do pmuconf run --case 'Group.FullGroup*' --target"
     with work_guest("instructions", files=files) as vm:
         vm.boot()
         vm.load("refpmu.ko", parameters)
@@ -77,18 +78,16 @@ def test_failures_of_interrupted_work_are_no_evidence(tmp_path: pathlib.Path) ->
         )
         said = {
             name: vm.exec(
-                ["sh", "-c", f"pid=$(ticker); {run} /tmp/{name}.toml; kill $pid"], DEADLINE_S
+                ["sh", "-c", f"pid=$(ticker); {run} /tmp/{name}.toml; done; kill $pid"], DEADLINE_S
             ).stdout
             for name in ("draft", "unaware")
         }
         vm.bye()
     print(draft.stderr, said)
     (event,) = stimulated(text)
-    assert (event["name"], event["accuracy"], event["work_interrupts"]) == (
-        "instructions",
-        "exact",
-        1,
-    )
+    assert (event["name"], event["accuracy"]) == ("instructions", "exact")
+    # A fault adds an instruction, too, but is no interrupt.
+    assert event["work_interrupts"] in (1, 2)
     assert "FAIL" not in said["draft"]
     assert (
         "run again, because they were disturbed: Group.FullGroupCountsInEveryOrder" in said["draft"]
